@@ -1,0 +1,85 @@
+package protocol
+
+import "time"
+
+// The reasons by which a controller refuses a command before it looks at the door.
+const (
+	ReasonMalformed  = "malformed"     // not a valid Command
+	ReasonSession    = "wrong_session" // made for another connection
+	ReasonRepeated   = "repeated"      // its sequence number was seen, or a higher one
+	ReasonLate       = "late"          // its deadline has passed, or may have
+	ReasonTooFar     = "too_far_ahead" // its deadline is more than MaxLead ahead
+	ReasonNoTime     = "no_time"       // the service's time is not known well enough
+	ReasonNoDoor     = "no_such_door"  // the controller has no door of that number
+	ReasonNoActuator = "unsupported"   // the opener cannot do this
+)
+
+// MaxTimeAge is how old a time exchange may be for deadlines to be judged by
+// it. A crystal is off by less than 50 ms in that time.
+const MaxTimeAge = 5 * time.Minute
+
+// MaxExchange is the longest round trip of a time exchange that counts.
+const MaxExchange = 2 * time.Second
+
+// Clock is a controller's knowledge of service time, from its own monotonic
+// clock and the last exchange. Steps of either side's wall clock do not touch it.
+type Clock struct {
+	asked   time.Time // own clock, when the answered request left
+	service int64     // service time in the answer, ms
+	known   bool
+}
+
+// Exchanged records an answer that said the service time now (ms) to a request
+// that left at asked and came back at received, both by the controller's own
+// monotonic clock. An exchange longer than MaxExchange is not used.
+func (c *Clock) Exchanged(asked, received time.Time, now int64) bool {
+	trip := received.Sub(asked)
+	if trip < 0 || trip > MaxExchange {
+		return false
+	}
+	*c = Clock{asked: asked, service: now, known: true}
+	return true
+}
+
+// Latest returns the latest that service time (ms) can be at the own time t:
+// the answer was made after the request left, so no more than t-asked has
+// passed since. Against it no command can act late, however slow the network.
+// It is false when there was no exchange within MaxTimeAge.
+func (c *Clock) Latest(t time.Time) (int64, bool) {
+	since := t.Sub(c.asked)
+	if !c.known || since > MaxTimeAge {
+		return 0, false
+	}
+	return c.service + since.Milliseconds() + 1, true
+}
+
+// Guard decides whether a command may be looked at, for one session. The zero
+// Guard refuses everything.
+type Guard struct {
+	Session string
+	Clock   Clock
+	highest int64
+}
+
+// Check returns "" for a command that may be acted on at the own time t, and
+// else the reason and the answer code. A command that passes, or is refused for
+// anything but its session, uses its sequence number up.
+func (g *Guard) Check(c Command, t time.Time) (reason string, code int) {
+	if g.Session == "" || c.Session != g.Session {
+		return ReasonSession, CodeMalformed
+	}
+	if c.Sequence <= g.highest {
+		return ReasonRepeated, CodeMalformed
+	}
+	g.highest = c.Sequence
+	now, ok := g.Clock.Latest(t)
+	switch {
+	case !ok:
+		return ReasonNoTime, CodeUnreachable
+	case now > c.Deadline:
+		return ReasonLate, CodeUnreachable
+	case c.Deadline > now+MaxLead.Milliseconds():
+		return ReasonTooFar, CodeMalformed
+	}
+	return "", 0
+}
