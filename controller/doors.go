@@ -1,0 +1,179 @@
+package controller
+
+import (
+	"crypto/rand"
+	"time"
+
+	"lintel/door"
+	"lintel/protocol"
+)
+
+// doorRuntime is one door: its machine, and what the service has been told.
+type doorRuntime struct {
+	number  int
+	config  door.Config
+	state   door.State
+	command string // the command whose movement this is; empty for none
+	way     door.Direction
+	told    shown // as of the last transition queued
+	known   bool  // told has been set
+	sentAt  time.Time
+}
+
+// shown is the part of a door's state that a report carries.
+type shown struct {
+	value  door.Value
+	source door.Source
+	lost   bool
+}
+
+func (d *doorRuntime) shows() shown {
+	return shown{d.state.Value, d.state.Source, d.config.SensorLost(d.state)}
+}
+
+func (d *doorRuntime) step(now time.Time, in door.Input) door.Decision {
+	var decision door.Decision
+	d.state, decision = d.config.Step(now, d.state, in)
+	return decision
+}
+
+// transition is one change of a door, kept until the service has confirmed it.
+type transition struct {
+	event   string
+	door    int
+	shown   shown
+	at      time.Time
+	cause   string
+	command string
+	sent    bool
+}
+
+// act asks the machine, and the hardware where the machine says so.
+func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason string) {
+	action := map[string]door.Action{"open": door.DoOpen, "close": door.DoClose, "stop": door.DoStop}[m.Action]
+	before := d.state
+	decision := d.step(c.cfg.Now(), door.Asked{Action: action})
+	switch decision.Refusal {
+	case "":
+	case door.RefuseUnsupported:
+		return protocol.CodeUnsupported, string(decision.Refusal)
+	default:
+		return protocol.CodePrecondition, string(decision.Refusal)
+	}
+	if decision.Effect == door.NoEffect {
+		return protocol.CodeTaken, "already_there"
+	}
+	if err := c.cfg.Hardware.Actuate(d.number, decision.Effect); err != nil {
+		c.cfg.Log.Error("the hardware did not act", "door", d.number, "error", err)
+		d.state = before // nothing was done
+		return protocol.CodeUnsupported, "hardware_failed"
+	}
+	d.command = m.ID
+	d.way = map[door.Action]door.Direction{door.DoOpen: door.Up, door.DoClose: door.Down}[action]
+	return protocol.CodeTaken, ""
+}
+
+// report queues what has changed, and sends what is due.
+func (c *Controller) report() {
+	now := c.cfg.Now()
+	for _, n := range c.numbers {
+		c.note(c.doors[n], now)
+	}
+	if !c.ready() {
+		return
+	}
+	for _, t := range c.queue {
+		if !t.sent {
+			t.sent = true
+			c.sendTransition(t, now)
+		}
+	}
+	for _, n := range c.numbers {
+		if d := c.doors[n]; d.known && now.Sub(d.sentAt) >= protocol.ReportEvery {
+			c.sendState(d, now)
+		}
+	}
+}
+
+// note queues a transition when the door shows something new. The first thing
+// seen after a start is not a change: it is sent as a plain report.
+func (c *Controller) note(d *doorRuntime, now time.Time) {
+	shows := d.shows()
+	if d.known && shows == d.told {
+		return
+	}
+	first := !d.known
+	moved := shows.value != d.told.value
+	d.told, d.known = shows, true
+	if first || !moved {
+		d.sentAt = time.Time{} // send a plain report now
+		return
+	}
+	d.sentAt = now // the transition is the report
+	t := &transition{event: rand.Text(), door: d.number, shown: shows, at: d.state.Since}
+	t.cause, t.command = d.because()
+	c.queue = append(c.queue, t)
+	if len(c.queue) > maxQueue {
+		c.queue = c.queue[1:]
+	}
+}
+
+// because says what caused the door's present value, and forgets the command
+// once its movement is over.
+func (d *doorRuntime) because() (cause, command string) {
+	if d.command == "" {
+		return "unknown", ""
+	}
+	command = d.command
+	along := d.way == door.NoDirection || d.state.Last == d.way
+	if v := d.state.Value; v != door.Opening && v != door.Closing || !along {
+		d.command = ""
+	}
+	if !along {
+		return "unknown", ""
+	}
+	return "command", command
+}
+
+func (c *Controller) confirmed(event string) {
+	for i, t := range c.queue {
+		if t.event == event {
+			c.queue = append(c.queue[:i:i], c.queue[i+1:]...)
+			return
+		}
+	}
+}
+
+func (c *Controller) sendTransition(t *transition, now time.Time) {
+	m := c.stateMessage(t.door, t.shown, t.at, now)
+	m.Event, m.Cause, m.Command = t.event, t.cause, t.command
+	c.publish(protocol.TopicState, m, func() {
+		select {
+		case c.stored <- t.event:
+		default: // it will be confirmed when it is sent again
+		}
+	})
+}
+
+func (c *Controller) sendState(d *doorRuntime, now time.Time) {
+	d.sentAt = now
+	since := d.state.Since
+	if since.IsZero() {
+		since = now
+	}
+	c.publish(protocol.TopicState, c.stateMessage(d.number, d.shows(), since, now), nil)
+}
+
+func (c *Controller) stateMessage(number int, s shown, since, now time.Time) *protocol.State {
+	c.seq++
+	service, _ := c.guard.Clock.Latest(now)
+	sensor := "ok"
+	if s.lost {
+		sensor = "lost"
+	}
+	return &protocol.State{
+		Version: protocol.Version, Session: c.guard.Session, Sequence: c.seq, Door: number,
+		Value: s.value.String(), Source: s.source.String(), Sensor: sensor,
+		Since: service - now.Sub(since).Milliseconds(),
+	}
+}
