@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"lintel/controller"
+	"lintel/door"
+)
+
+// Door describes one simulated door.
+type Door struct {
+	Opener     door.Opener
+	Sensors    int           // 1: at the closed end only; 2: at both ends
+	Travel     time.Duration // for the whole way
+	StartsOpen bool
+	SensorLost bool // the sensors cannot be reached
+}
+
+// Actuation is one entry of the hardware's own log.
+type Actuation struct {
+	At     time.Time
+	Door   int
+	Effect door.Effect
+}
+
+// Hardware is the simulated hardware of one controller. It implements
+// controller.Hardware.
+type Hardware struct {
+	now    func() time.Time
+	inputs chan controller.Input
+	kick   chan struct{}
+
+	mu    sync.Mutex // guards what follows
+	doors map[int]*simulated
+	log   []Actuation
+}
+
+type simulated struct {
+	Door
+	motor motor
+	shown [2]door.Reading
+}
+
+// NewHardware returns hardware with the doors, numbered from 1. It moves while Run runs.
+func NewHardware(doors []Door, now func() time.Time) *Hardware {
+	h := &Hardware{
+		now: now, doors: map[int]*simulated{},
+		inputs: make(chan controller.Input, 4*len(doors)), kick: make(chan struct{}, 1),
+	}
+	for i, d := range doors {
+		m := motor{travel: d.Travel, at: now()}
+		if d.StartsOpen {
+			m.position = 1
+		}
+		h.doors[i+1] = &simulated{Door: d, motor: m}
+	}
+	return h
+}
+
+// Config returns how a controller must be set up for the doors.
+func (h *Hardware) Config() map[int]door.Config {
+	configs := map[int]door.Config{}
+	for n, d := range h.doors {
+		configs[n] = door.Config{Opener: d.Opener, ClosedSensor: d.Sensors >= 1, OpenSensor: d.Sensors >= 2, Travel: d.Travel}
+	}
+	return configs
+}
+
+// Inputs implements controller.Hardware.
+func (h *Hardware) Inputs() <-chan controller.Input { return h.inputs }
+
+// Actuate implements controller.Hardware.
+func (h *Hardware) Actuate(number int, e door.Effect) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d, ok := h.doors[number]
+	if !ok {
+		return errors.New("no such door")
+	}
+	h.log = append(h.log, Actuation{h.now(), number, e})
+	if len(h.log) > maxLog {
+		h.log = h.log[1:]
+	}
+	d.motor.actuate(h.now(), e)
+	h.wake()
+	return nil
+}
+
+// maxLog bounds the log of a long-running simulator.
+const maxLog = 10_000
+
+// Press is a person at the wall button: it acts like a pulse, but nobody is told.
+func (h *Hardware) Press(number int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.doors[number].motor.actuate(h.now(), door.Pulse)
+	h.wake()
+}
+
+// Log returns what the hardware was made to do, oldest first.
+func (h *Hardware) Log() []Actuation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]Actuation(nil), h.log...)
+}
+
+func (h *Hardware) wake() {
+	select {
+	case h.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Run moves the doors and reports their sensors until ctx ends.
+func (h *Hardware) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-h.kick:
+		}
+		changes, next := h.advance()
+		for _, in := range changes {
+			select {
+			case h.inputs <- in:
+			case <-ctx.Done():
+				return
+			}
+		}
+		timer.Reset(next)
+	}
+}
+
+// idle is how long to wait while nothing moves; a kick ends it.
+const idle = time.Hour
+
+func (h *Hardware) advance() (changes []controller.Input, next time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next = idle
+	for n, d := range h.doors {
+		d.motor.advance(h.now())
+		for end, reading := range d.motor.readings() {
+			if end >= d.Sensors {
+				continue
+			}
+			if d.SensorLost {
+				reading = door.Lost
+			}
+			if reading != d.shown[end] {
+				d.shown[end] = reading
+				changes = append(changes, controller.Input{Door: n, In: door.Sensed{End: door.End(end), Reading: reading}})
+			}
+		}
+		if wait, moving := d.motor.arrives(); moving {
+			next = min(next, wait)
+		}
+	}
+	return changes, next
+}
