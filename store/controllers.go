@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"lintel"
+)
+
+// AddController enrols a controller with its doors in one transaction.
+func (s *Store) AddController(ctx context.Context, c lintel.Controller, secretHash string, doors []lintel.Door) error {
+	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at)
+			VALUES ($1, $2, $3, $4, '', 0, $5)`,
+			string(c.ID), string(c.OwnerID), c.Name, secretHash, ms(c.CreatedAt))
+		if err != nil {
+			return err
+		}
+		for _, d := range doors {
+			_, err := tx.ExecContext(ctx, `
+				INSERT INTO doors (id, controller_id, number, name, value, source, sensor_lost, session, sequence)
+				VALUES ($1, $2, $3, $4, 'unknown', 'inferred', $5, 0, 0)`,
+				string(d.ID), string(c.ID), int64(d.Number), d.Name, true)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return internal("add controller", err)
+	}
+	return nil
+}
+
+// SetControllerSecret replaces a controller's secret; the old one is refused
+// from then on. An unknown or revoked controller is CodeNotFound.
+func (s *Store) SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string) error {
+	return s.execOne(ctx, "controller", `
+		UPDATE controllers SET secret_hash = $1 WHERE id = $2 AND revoked_at IS NULL`, secretHash, string(id))
+}
+
+// ControllerSecretHash returns the hash that authenticates a controller;
+// CodeNotFound when it is unknown or revoked.
+func (s *Store) ControllerSecretHash(ctx context.Context, id lintel.ID) (string, error) {
+	var hash string
+	err := s.reads.row(ctx, `SELECT secret_hash FROM controllers WHERE id = $1 AND revoked_at IS NULL`,
+		[]any{string(id)}, &hash)
+	switch {
+	case errNone(err):
+		return "", notFound("controller")
+	case err != nil:
+		return "", internal("controller secret", err)
+	}
+	return hash, nil
+}
+
+// BeginSession counts a controller's new session and returns its number and the
+// controller's doors by number. An unknown or revoked controller is CodeNotFound.
+func (s *Store) BeginSession(ctx context.Context, id lintel.ID, firmware string, now time.Time) (int64, map[int]lintel.ID, error) {
+	var number int64
+	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `
+			UPDATE controllers SET sessions = sessions + 1, firmware = $1, last_contact_at = $2
+			WHERE id = $3 AND revoked_at IS NULL RETURNING sessions`, firmware, ms(now), string(id)).Scan(&number)
+	})
+	switch {
+	case errNone(err):
+		return 0, nil, notFound("controller")
+	case err != nil:
+		return 0, nil, internal("begin session", err)
+	}
+	doors := map[int]lintel.ID{}
+	err = s.reads.each(ctx, `SELECT number, id FROM doors WHERE controller_id = $1`, []any{string(id)},
+		func(rows *sql.Rows) error {
+			var n int
+			var door lintel.ID
+			err := rows.Scan(&n, &door)
+			doors[n] = door
+			return err
+		})
+	if err != nil {
+		return 0, nil, internal("session doors", err)
+	}
+	return number, doors, nil
+}
+
+// EndSession notes when a controller was last heard.
+func (s *Store) EndSession(ctx context.Context, id lintel.ID, now time.Time) error {
+	_, err := s.exec(ctx, `UPDATE controllers SET last_contact_at = $1 WHERE id = $2`, ms(now), string(id))
+	if err != nil {
+		return internal("end session", err)
+	}
+	return nil
+}
+
+// Device is a controller with its owner's name and its doors, as sync lists it.
+type Device struct {
+	lintel.Controller
+	OwnerGivenName  string
+	OwnerFamilyName string
+	Revoked         bool
+	Doors           []lintel.Door // by number
+}
+
+// Devices lists a person's controllers, oldest first.
+func (s *Store) Devices(ctx context.Context, person lintel.ID) ([]Device, error) {
+	return s.devices(ctx, `WHERE c.owner_id = $1`, string(person))
+}
+
+// AllDevices lists every controller, oldest first.
+func (s *Store) AllDevices(ctx context.Context) ([]Device, error) {
+	return s.devices(ctx, ``)
+}
+
+func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Device, error) {
+	var devices []Device
+	err := s.reads.each(ctx, `
+		SELECT c.id, c.owner_id, c.name, c.firmware, c.created_at, c.last_contact_at, c.revoked_at,
+			p.given_name, p.family_name,
+			d.id, d.number, d.name, d.value, d.source, d.sensor_lost, d.since, d.observed_at, d.changed_at
+		FROM controllers c
+		JOIN people p ON p.id = c.owner_id
+		JOIN doors d ON d.controller_id = c.id
+		`+where+`
+		ORDER BY c.created_at, c.name, c.id, d.number`, args,
+		func(rows *sql.Rows) error {
+			var v Device
+			var d lintel.Door
+			var created int64
+			var contact, revoked, since, observed, changed sql.NullInt64
+			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &created, &contact, &revoked,
+				&v.OwnerGivenName, &v.OwnerFamilyName,
+				&d.ID, &d.Number, &d.Name, &d.State.Value, &d.State.Source, &d.State.SensorLost, &since, &observed, &changed)
+			if err != nil {
+				return fmt.Errorf("device: %w", err)
+			}
+			v.CreatedAt, v.LastContactAt, v.Revoked = at(created), nullAt(contact), revoked.Valid
+			d.ControllerID = v.ID
+			d.State.Since, d.State.ObservedAt, d.ChangedAt = nullAt(since), nullAt(observed), nullAt(changed)
+			if n := len(devices); n == 0 || devices[n-1].ID != v.ID {
+				devices = append(devices, v)
+			}
+			last := &devices[len(devices)-1]
+			last.Doors = append(last.Doors, d)
+			return nil
+		})
+	if err != nil {
+		return nil, internal("devices", err)
+	}
+	return devices, nil
+}
