@@ -1,0 +1,170 @@
+// Package broker is the MQTT endpoint that controllers connect to: identities,
+// topic rules, live connections, and their ends. It knows nothing of what the
+// messages mean.
+//
+// Nothing is ever routed from one client to another, retained or queued: what a
+// controller publishes goes to the Handler, and what the service sends is
+// written to one live connection.
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"lintel"
+)
+
+// Authenticator knows the controllers' secrets.
+type Authenticator interface {
+	// AuthenticateController reports whether secret is the present secret of the
+	// controller. An error means that it could not be found out.
+	AuthenticateController(ctx context.Context, controller lintel.ID, secret string) (bool, error)
+}
+
+// Handler is told what happens on connections. The calls of one connection come
+// one after another, Connected first and Disconnected last; those of different
+// connections come at once.
+type Handler interface {
+	Connected(c *Connection)
+	// Received is a message on one of the controller's own topics; name is the
+	// last part. A QoS 1 message is confirmed to the sender after it returns.
+	Received(c *Connection, name string, payload []byte)
+	Disconnected(c *Connection)
+}
+
+// Topics are the topic rules.
+type Topics struct {
+	Topic func(controller, name string) string // the full topic of a name
+	Up    []string                             // names that a controller may publish
+	Down  []string                             // names that a controller may subscribe to
+	Will  string                               // name that its will may have
+}
+
+// Limits bound what clients can cost.
+type Limits struct {
+	MaxPacket      uint32        // bytes of one MQTT packet
+	MaxConnections int64         // authenticated connections
+	MaxHandshakes  int           // connections that have not authenticated yet
+	Handshake      time.Duration // from accept to a valid CONNECT
+	MaxKeepAlive   uint16        // seconds; also for clients that ask for none
+	WriteTimeout   time.Duration // for one write to a client that does not read
+}
+
+// DefaultLimits suit a garage and a fleet alike.
+func DefaultLimits() Limits {
+	return Limits{
+		MaxPacket: 16 << 10, MaxConnections: 100_000, MaxHandshakes: 4096,
+		Handshake: 10 * time.Second, MaxKeepAlive: 120, WriteTimeout: 5 * time.Second,
+	}
+}
+
+// Broker accepts controllers' connections. It is safe for concurrent use.
+type Broker struct {
+	server  *mqtt.Server
+	handler Handler
+	auth    Authenticator
+	topics  Topics
+	limits  Limits
+	log     *slog.Logger
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	mu          sync.Mutex // guards connections
+	connections map[*mqtt.Client]*Connection
+}
+
+// New returns a broker that accepts nothing until Serve.
+func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log *slog.Logger) (*Broker, error) {
+	capabilities := mqtt.NewDefaultServerCapabilities()
+	capabilities.MaximumClients = limits.MaxConnections
+	capabilities.MaximumPacketSize = limits.MaxPacket
+	capabilities.MaximumClientWritesPending = 16
+	capabilities.MaximumSessionExpiryInterval = 0
+	capabilities.MaximumInflight = 32
+	capabilities.ReceiveMaximum = 128
+	capabilities.TopicAliasMaximum = 0
+	capabilities.SharedSubAvailable = 0
+	capabilities.WildcardSubAvailable = 0
+	b := &Broker{
+		server: mqtt.New(&mqtt.Options{
+			Capabilities: capabilities, Logger: slog.New(slog.DiscardHandler),
+			ClientNetReadBufferSize: 512, ClientNetWriteBufferSize: 512,
+			SysTopicResendInterval: 3600,
+		}),
+		handler: handler, auth: auth, topics: topics, limits: limits, log: log,
+		connections: map[*mqtt.Client]*Connection{},
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	if err := b.server.AddHook(&hook{broker: b}, nil); err != nil {
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	if err := b.server.Serve(); err != nil {
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	return b, nil
+}
+
+// Serve accepts connections until Close. It returns at once.
+func (b *Broker) Serve(listener net.Listener) error {
+	guarded := newListener(listener, b.limits, b.log)
+	if err := b.server.AddListener(guarded); err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	go guarded.Serve(b.server.EstablishConnection)
+	return nil
+}
+
+// Close ends all connections, and returns when their handlers have been told.
+func (b *Broker) Close() error {
+	b.cancel()
+	err := b.server.Close()
+	b.server.Listeners.ClientsWg.Wait()
+	return err
+}
+
+// Connection is one authenticated connection of a controller.
+type Connection struct {
+	Controller lintel.ID
+	Remote     string
+
+	client *mqtt.Client
+	topics Topics
+}
+
+// ErrClosed says that a connection has ended.
+var ErrClosed = errors.New("the connection has ended")
+
+// Send writes a message to the connection now, at QoS 0 and never retained. It
+// does not go through topics: it reaches this connection or fails.
+func (c *Connection) Send(name string, payload []byte) error {
+	err := c.client.WritePacket(packets.Packet{
+		FixedHeader: packets.FixedHeader{Type: packets.Publish},
+		TopicName:   c.topics.Topic(string(c.Controller), name),
+		Payload:     payload,
+	})
+	if err != nil {
+		c.Reset()
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	return nil
+}
+
+// Subscribed reports whether the client has subscribed to the topic of a name.
+func (c *Connection) Subscribed(name string) bool {
+	_, ok := c.client.State.Subscriptions.Get(c.topics.Topic(string(c.Controller), name))
+	return ok
+}
+
+// Reset ends the connection so that bytes still on their way die with it: a
+// close would let the kernel deliver them when the network comes back.
+func (c *Connection) Reset() { c.client.Stop(errReset) }
+
+var errReset = errors.New("reset by the service")

@@ -1,0 +1,126 @@
+package broker
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mochi-mqtt/server/v2/listeners"
+)
+
+// listener guards what the MQTT server leaves open: it bounds connections that
+// have not authenticated in number and in time, keeps accepting after running
+// out of descriptors, and sets up each connection so that a cut network cannot
+// deliver a command late.
+type listener struct {
+	net.Listener
+	limits     Limits
+	log        *slog.Logger
+	handshakes atomic.Int64
+	closed     atomic.Bool
+}
+
+func newListener(l net.Listener, limits Limits, log *slog.Logger) *listener {
+	return &listener{Listener: l, limits: limits, log: log}
+}
+
+// The methods of listeners.Listener.
+
+func (l *listener) Init(*slog.Logger) error { return nil }
+func (l *listener) ID() string              { return "mqtt" }
+func (l *listener) Address() string         { return l.Addr().String() }
+func (l *listener) Protocol() string        { return "tcp" }
+
+// Serve accepts until Close.
+func (l *listener) Serve(establish listeners.EstablishFn) {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case l.closed.Load() || errors.Is(err, net.ErrClosed):
+			if conn != nil {
+				conn.Close()
+			}
+			return
+		case err != nil:
+			l.log.Error("cannot accept a connection", "error", err)
+			time.Sleep(acceptPause) // out of descriptors, most likely
+			continue
+		case l.handshakes.Add(1) > int64(l.limits.MaxHandshakes):
+			l.handshakes.Add(-1)
+			conn.Close()
+			continue
+		}
+		go func() {
+			c := l.guard(conn)
+			defer c.finished()
+			defer conn.Close()
+			_ = establish(l.ID(), c) // why a connection ended is the hook's to tell
+		}()
+	}
+}
+
+const acceptPause = 100 * time.Millisecond
+
+// Close implements listeners.Listener.
+func (l *listener) Close(closeClients listeners.CloseFn) {
+	if l.closed.CompareAndSwap(false, true) {
+		l.Listener.Close()
+		closeClients(l.ID())
+	}
+}
+
+func (l *listener) guard(conn net.Conn) *guardedConn {
+	c := &guardedConn{Conn: conn, listener: l, until: time.Now().Add(l.limits.Handshake)}
+	_ = conn.SetDeadline(c.until) // a connection that cannot take it fails at once
+	return c
+}
+
+// handshaking is a connection that is told when its client has authenticated.
+type handshaking interface{ authenticated() }
+
+// guardedConn keeps the handshake's deadline until the client has
+// authenticated, and gives every write a time limit.
+type guardedConn struct {
+	net.Conn
+	listener *listener
+	until    time.Time
+	ready    atomic.Bool
+	once     sync.Once
+}
+
+func (c *guardedConn) authenticated() {
+	c.ready.Store(true)
+	hardenTCP(tcpOf(c.Conn))
+	c.finished()
+}
+
+// finished gives the place among the handshakes back, once.
+func (c *guardedConn) finished() { c.once.Do(func() { c.listener.handshakes.Add(-1) }) }
+
+// SetDeadline is what the MQTT server calls to keep a connection alive; before
+// authentication it may not go past the handshake's end.
+func (c *guardedConn) SetDeadline(t time.Time) error {
+	if !c.ready.Load() && (t.IsZero() || t.After(c.until)) {
+		t = c.until
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *guardedConn) Write(b []byte) (int, error) {
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(c.listener.limits.WriteTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+func tcpOf(conn net.Conn) *net.TCPConn {
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	tcp, _ := conn.(*net.TCPConn)
+	return tcp
+}

@@ -1,0 +1,31 @@
+package broker
+
+import (
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// userTimeout is how long sent bytes may stay unconfirmed before the kernel
+// gives the connection up. Without it a command that was written just before
+// the network was cut is delivered when the network comes back, many seconds
+// after the service has told the caller that the controller cannot be found.
+const userTimeout = 3 * time.Second
+
+// hardenTCP makes closing reset the connection, and bounds unconfirmed sending.
+// Failing to is no reason to refuse a controller: deadlines are enforced there too.
+func hardenTCP(conn *net.TCPConn) {
+	if conn == nil {
+		return
+	}
+	_ = conn.SetLinger(0)
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
+	})
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package broker
+
+import "net"
+
+// hardenTCP makes closing reset the connection. Other systems have no
+// TCP_USER_TIMEOUT; there the deadline in the controller stands alone.
+func hardenTCP(conn *net.TCPConn) {
+	if conn != nil {
+		_ = conn.SetLinger(0)
+	}
+}

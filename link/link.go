@@ -1,0 +1,222 @@
+// Package link speaks the controller protocol on the service's side: sessions,
+// sequence numbers and deadlines, between the broker's connections and control.
+package link
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"lintel"
+	"lintel/broker"
+	"lintel/control"
+	"lintel/protocol"
+)
+
+// Doors is who is told what controllers say. control.Service implements it.
+type Doors interface {
+	SessionBegan(ctx context.Context, controller lintel.ID, firmware string) (control.Session, error)
+	SessionEnded(ctx context.Context, controller lintel.ID, number int64)
+	Answered(ctx context.Context, controller lintel.ID, a control.Answer)
+	Reported(ctx context.Context, controller lintel.ID, r control.Report) error
+}
+
+// Link keeps the live sessions. It implements broker.Handler and control.Link,
+// and is safe for concurrent use.
+type Link struct {
+	doors  Doors
+	wall   func() time.Time // for what is recorded
+	steady func() time.Time // service time: a clock that never steps
+	log    *slog.Logger
+
+	mu       sync.Mutex             // guards the maps
+	sessions map[lintel.ID]*session // the live one of each controller
+}
+
+// session is one controller's live session. Its fields but sequence do not change.
+type session struct {
+	conn   *broker.Connection
+	name   string // as the controller chose it
+	number int64
+	doors  map[int]lintel.ID
+	serves []int
+
+	mu       sync.Mutex // guards sequence, and keeps commands in its order on the wire
+	sequence int64
+}
+
+// New returns a Link that tells nobody until Bind. wall may step; steady must
+// not, and starts near wall: deadlines are made and judged by it alone.
+func New(wall, steady func() time.Time, log *slog.Logger) *Link {
+	return &Link{wall: wall, steady: steady, log: log, sessions: map[lintel.ID]*session{}}
+}
+
+// Bind sets who is told. It comes before the broker's first connection.
+func (l *Link) Bind(doors Doors) { l.doors = doors }
+
+// storeTimeout bounds the work on one message, so that a stuck disk ends a
+// connection instead of holding it for ever.
+const storeTimeout = 10 * time.Second
+
+// Send implements control.Link.
+func (l *Link) Send(o control.Order) error {
+	l.mu.Lock()
+	s := l.sessions[o.Controller]
+	l.mu.Unlock()
+	switch {
+	case s == nil:
+		return control.ErrOffline
+	case !slices.Contains(s.serves, o.DoorNumber):
+		return control.ErrNoDoor
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sequence++
+	err := s.conn.Send(protocol.TopicCommand, protocol.Encode(&protocol.Command{
+		Version: protocol.Version, ID: string(o.CommandID), Session: s.name, Sequence: s.sequence,
+		Door: o.DoorNumber, Action: string(o.Action), Deadline: l.steady().Add(o.TTL).UnixMilli(),
+	}))
+	if err != nil {
+		l.log.Info("a command could not be sent", "controller", o.Controller, "error", err)
+		return control.ErrOffline
+	}
+	return nil
+}
+
+// Connected implements broker.Handler. A connection is nothing until its hello.
+func (l *Link) Connected(*broker.Connection) {}
+
+// Disconnected implements broker.Handler.
+func (l *Link) Disconnected(c *broker.Connection) { l.end(c) }
+
+// Received implements broker.Handler.
+func (l *Link) Received(c *broker.Connection, name string, payload []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	var err error
+	switch name {
+	case protocol.TopicHello:
+		err = l.hello(ctx, c, payload)
+	case protocol.TopicTimeRequest:
+		err = l.tellTime(c, payload)
+	case protocol.TopicAck:
+		err = l.ack(ctx, c, payload)
+	case protocol.TopicState:
+		err = l.state(ctx, c, payload)
+	case protocol.TopicWill:
+		l.end(c)
+	}
+	if err != nil {
+		l.log.Warn("refused a message", "controller", c.Controller, "topic", name, "error", err)
+		c.Reset()
+	}
+}
+
+func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) error {
+	m, err := protocol.Decode[protocol.Hello](payload)
+	if err != nil {
+		return err
+	}
+	if !c.Subscribed(protocol.TopicCommand) || !c.Subscribed(protocol.TopicTime) {
+		return errNotSubscribed
+	}
+	if s := l.session(c); s != nil {
+		return errSecondHello
+	}
+	began, err := l.doors.SessionBegan(ctx, c.Controller, m.Firmware)
+	if err != nil {
+		return err
+	}
+	for _, n := range m.Doors {
+		if _, ok := began.Doors[n]; !ok {
+			l.log.Warn("a controller serves a door that is not enrolled", "controller", c.Controller, "door", n)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old := l.sessions[c.Controller]; old != nil && old.number > began.Number {
+		return errReplaced
+	}
+	l.sessions[c.Controller] = &session{conn: c, name: m.Session, number: began.Number, doors: began.Doors, serves: m.Doors}
+	l.log.Info("controller connected", "controller", c.Controller, "firmware", m.Firmware, "doors", slices.Sorted(maps.Keys(began.Doors)))
+	return nil
+}
+
+func (l *Link) tellTime(c *broker.Connection, payload []byte) error {
+	m, err := protocol.Decode[protocol.TimeRequest](payload)
+	if err != nil {
+		return err
+	}
+	return c.Send(protocol.TopicTime, protocol.Encode(&protocol.Time{
+		Version: protocol.Version, Session: m.Session, Nonce: m.Nonce, Now: l.steady().UnixMilli(),
+	}))
+}
+
+func (l *Link) ack(ctx context.Context, c *broker.Connection, payload []byte) error {
+	m, err := protocol.Decode[protocol.Ack](payload)
+	if err != nil {
+		return err
+	}
+	l.doors.Answered(ctx, c.Controller, control.Answer{CommandID: lintel.ID(m.ID), Code: m.Code, Reason: m.Reason})
+	return nil
+}
+
+func (l *Link) state(ctx context.Context, c *broker.Connection, payload []byte) error {
+	m, err := protocol.Decode[protocol.State](payload)
+	if err != nil {
+		return err
+	}
+	s := l.session(c)
+	if s == nil || m.Session != s.name {
+		return errNoSession
+	}
+	id, ok := s.doors[m.Door]
+	if !ok {
+		return errNotOwnDoor
+	}
+	age := l.steady().Sub(time.UnixMilli(m.Since))
+	return l.doors.Reported(ctx, c.Controller, control.Report{
+		Door: id, Session: s.number, Sequence: m.Sequence,
+		State: lintel.DoorState{
+			Value: m.Value, Source: m.Source, SensorLost: m.Sensor == "lost", Since: l.wall().Add(-age),
+		},
+		Event: m.Event, Cause: m.Cause, CommandID: lintel.ID(m.Command),
+	})
+}
+
+// session returns the live session of a connection, nil when it has none.
+func (l *Link) session(c *broker.Connection) *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.sessions[c.Controller]; s != nil && s.conn == c {
+		return s
+	}
+	return nil
+}
+
+// end ends a connection's session, unless another has taken its place.
+func (l *Link) end(c *broker.Connection) {
+	l.mu.Lock()
+	s := l.sessions[c.Controller]
+	if s == nil || s.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	delete(l.sessions, c.Controller)
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	l.doors.SessionEnded(ctx, c.Controller, s.number)
+	l.log.Info("controller disconnected", "controller", c.Controller)
+}
+
+var (
+	errNotSubscribed = &lintel.Error{Code: lintel.CodeInvalid, Message: "hello before the subscriptions to cmd and time"}
+	errSecondHello   = &lintel.Error{Code: lintel.CodeInvalid, Message: "a second hello on one connection"}
+	errReplaced      = &lintel.Error{Code: lintel.CodeConflict, Message: "a newer connection has taken this one's place"}
+	errNoSession     = &lintel.Error{Code: lintel.CodeInvalid, Message: "a report without a session, or from another one"}
+	errNotOwnDoor    = &lintel.Error{Code: lintel.CodeInvalid, Message: "a report on a door that is not enrolled at this controller"}
+)
