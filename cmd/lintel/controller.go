@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lintel"
+	"lintel/secret"
+	"lintel/store"
+)
+
+// credentials are what a controller needs to connect, as printed once.
+type credentials struct {
+	ControllerID string       `json:"controller_id"`
+	Name         string       `json:"name"`
+	Secret       string       `json:"secret"`
+	Doors        []doorListed `json:"doors"`
+}
+
+type doorListed struct {
+	DoorID string `json:"door_id"`
+	Number int    `json:"number"`
+	Name   string `json:"name"`
+}
+
+func controllerCommand() *cobra.Command {
+	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand())
+}
+
+func controllerAddCommand() *cobra.Command {
+	var user, name string
+	var doors []string
+	var count int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add --user EMAIL --name NAME [--door NAME]...",
+		Short: "Enrol a controller and print its credentials once",
+		Args:  cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&user, "user", "", "E-mail address of the owner.")
+	cmd.Flags().StringVar(&name, "name", "", "Name of the controller, as messages show it.")
+	cmd.Flags().StringArrayVar(&doors, "door", []string{"Garage door"}, "Name of a door; repeat it for more, numbered in this order.")
+	cmd.Flags().IntVar(&count, "count", 1, "Enrol this many, with a number behind the name.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line.")
+	_ = cmd.MarkFlagRequired("user")
+	_ = cmd.MarkFlagRequired("name")
+	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
+		person, err := s.PersonByEmail(ctx, user)
+		if err != nil {
+			return err
+		}
+		if count < 1 || count > 100_000 {
+			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is 1 to 100000"}
+		}
+		for i := range count {
+			numbered := name
+			if count > 1 {
+				numbered = fmt.Sprintf("%s %d", name, i+1)
+			}
+			c, err := enrol(ctx, s, person.ID, numbered, doors)
+			if err != nil {
+				return err
+			}
+			if err := printCredentials(cmd, c, asJSON); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func printCredentials(cmd *cobra.Command, c credentials, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), c)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), `controller  %s
+MQTT client id and user name  %s
+MQTT password                 %s
+topics                        lintel/v1/%s/...
+`, c.Name, c.ControllerID, c.Secret, c.ControllerID)
+	for _, d := range c.Doors {
+		fmt.Fprintf(cmd.OutOrStdout(), "door %-2d %s  %s\n", d.Number, d.DoorID, d.Name)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), "\nThe password is not stored and will not be shown again.")
+	return nil
+}
+
+// enrol stores a new controller with a secret of its own.
+func enrol(ctx context.Context, s *store.Store, owner lintel.ID, name string, doorNames []string) (credentials, error) {
+	if name == "" || len(name) > 64 || len(doorNames) == 0 || len(doorNames) > lintel.MaxDoors {
+		return credentials{}, &lintel.Error{Code: lintel.CodeInvalid,
+			Message: fmt.Sprintf("a controller has a name of 1 to 64 characters and 1 to %d doors", lintel.MaxDoors)}
+	}
+	c := lintel.Controller{ID: lintel.NewID(), OwnerID: owner, Name: name, CreatedAt: time.Now()}
+	made := credentials{ControllerID: string(c.ID), Name: name, Secret: secret.New(secret.ControllerSecret)}
+	var doors []lintel.Door
+	for i, doorName := range doorNames {
+		d := lintel.Door{ID: lintel.NewID(), ControllerID: c.ID, Number: i + 1, Name: doorName}
+		doors = append(doors, d)
+		made.Doors = append(made.Doors, doorListed{string(d.ID), d.Number, d.Name})
+	}
+	return made, s.AddController(ctx, c, secret.Hash(made.Secret), doors)
+}
+
+func controllerListCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List controllers and their doors", Args: cobra.NoArgs}
+	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
+		devices, err := s.AllDevices(ctx)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, device := range devices {
+			contact := "never"
+			if !device.LastContactAt.IsZero() {
+				contact = device.LastContactAt.Format(time.RFC3339)
+			}
+			for _, d := range device.Doors {
+				rows = append(rows, []string{string(device.ID), device.Name, contact, string(d.ID), d.Name, d.State.Value})
+			}
+		}
+		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "LAST-CONTACT", "DOOR", "NAME", "STORED-STATE"}, rows)
+	})
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lintel"
+	"lintel/account"
+	"lintel/config"
+	"lintel/door"
+	"lintel/secret"
+	"lintel/sim"
+	"lintel/store"
+)
+
+// demoDoor is one controller with one door in the demo house.
+type demoDoor struct {
+	hardware  string
+	name      string
+	behaviour sim.Behaviour
+	door      sim.Door
+}
+
+// demoTravel is how long a demo door takes to move.
+const demoTravel = 3 * time.Second
+
+// demoHouse is a house in which every row of the status table can be seen.
+func demoHouse() []demoDoor {
+	discrete := sim.Door{Opener: door.Discrete, Sensors: 2, Travel: demoTravel}
+	open, lost, monitor := discrete, discrete, discrete
+	open.StartsOpen, lost.SensorLost, monitor.Opener = true, true, door.Monitor
+	return []demoDoor{
+		{"Main Garage", "Left door", sim.Works, discrete},
+		{"Side Garage", "Right door", sim.Works, open},
+		{"Barn", "Barn door", sim.Offline, discrete},
+		{"Workshop", "Workshop door", sim.Silent, discrete},
+		{"Boathouse", "Boathouse door", sim.SensorLost, lost},
+		{"Cabin", "Cabin door", sim.AuthError, discrete},
+		{"Shed", "Shed door", sim.Malformed, discrete},
+		{"Gatehouse", "Gatehouse door", sim.Unsupported, monitor},
+	}
+}
+
+const (
+	demoEmail  = "demo@lintel.example"
+	otherEmail = "other@lintel.example"
+)
+
+// demoReady is the line that --json prints.
+type demoReady struct {
+	BaseURL          string       `json:"base_url"`
+	MQTTAddress      string       `json:"mqtt_addr"`
+	AccessToken      string       `json:"access_token"`
+	User             demoUser     `json:"user"`
+	OtherAccessToken string       `json:"other_access_token"`
+	Doors            []demoListed `json:"doors"`
+}
+
+type demoUser struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+}
+
+type demoListed struct {
+	DoorID       string        `json:"door_id"`
+	Name         string        `json:"name"`
+	HardwareName string        `json:"hardware_name"`
+	Behaviour    sim.Behaviour `json:"behaviour"`
+}
+
+func demoCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the service with a demo house and simulated controllers",
+		Args:  cobra.NoArgs,
+	}
+	addOptions(cmd.Flags(), "http", "mqtt", "allow-plaintext", "deadline")
+	cmd.Flags().String("data", "", "Directory to keep the data in and reuse (default: a temporary one)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one line of JSON when ready, and all else to standard error.")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		temporary := !cmd.Flags().Changed("data")
+		if temporary {
+			dir, err := os.MkdirTemp("", "lintel-demo-")
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+			if err := cmd.Flags().Set("data", dir); err != nil {
+				return err
+			}
+		}
+		cfg, err := loadConfig(cmd, "")
+		if err != nil {
+			return err
+		}
+		cfg.Database = "" // a demo never touches an operator's database
+		cfg.LogLevel = demoLogLevel
+		return demo(cmd, cfg, temporary, asJSON)
+	}
+	return cmd
+}
+
+// demoLogLevel keeps the demo's output readable.
+const demoLogLevel = 8 // slog.LevelError
+
+func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
+	ctx := cmd.Context()
+	log := newLog(cfg.LogLevel)
+	began := time.Now()
+	s, err := startService(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	ready, units, err := seedDemo(ctx, s)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	fleetCtx, stopFleet := context.WithCancel(ctx)
+	var fleet sync.WaitGroup
+	fleet.Go(func() { sim.Fleet{Broker: s.mqtt, Units: units, Now: time.Now, Log: log}.Run(fleetCtx) })
+	stop := func() error {
+		stopFleet()
+		fleet.Wait()
+		return s.close()
+	}
+	if err := awaitDemo(ctx, s, units, began); err != nil {
+		return errors.Join(err, stop())
+	}
+	if asJSON {
+		err = printJSON(cmd.OutOrStdout(), ready)
+	} else {
+		err = printDemo(cmd.OutOrStdout(), ready, cfg.Data, temporary)
+	}
+	if err != nil {
+		return errors.Join(err, stop())
+	}
+	select {
+	case <-ctx.Done():
+		return stop()
+	case err := <-s.failed:
+		return errors.Join(err, stop())
+	}
+}
+
+// seedDemo makes the demo house, or finds it again, and gives everybody new
+// secrets: the old ones are known as hashes only.
+func seedDemo(ctx context.Context, s *service) (demoReady, []sim.Unit, error) {
+	ready := demoReady{BaseURL: s.baseURL, MQTTAddress: s.mqtt, User: demoUser{demoEmail, account.NewPassword()}}
+	owner, err := demoPerson(ctx, s.store, demoEmail, "Dana", "Demo", ready.User.Password)
+	if err != nil {
+		return ready, nil, err
+	}
+	other, err := demoPerson(ctx, s.store, otherEmail, "Olaf", "Other", account.NewPassword())
+	if err != nil {
+		return ready, nil, err
+	}
+	all := lintel.ScopeOpen | lintel.ScopeClose | lintel.ScopeRead
+	if ready.AccessToken, _, err = newToken(ctx, s.store, owner.ID, all, "demo", 24*time.Hour); err != nil {
+		return ready, nil, err
+	}
+	if ready.OtherAccessToken, _, err = newToken(ctx, s.store, other.ID, all, "demo", 24*time.Hour); err != nil {
+		return ready, nil, err
+	}
+	devices, err := s.store.Devices(ctx, owner.ID)
+	if err != nil {
+		return ready, nil, err
+	}
+	var units []sim.Unit
+	for _, d := range demoHouse() {
+		made, err := demoController(ctx, s.store, owner.ID, devices, d)
+		if err != nil {
+			return ready, nil, err
+		}
+		units = append(units, sim.Unit{ID: made.ControllerID, Secret: made.Secret, Behaviour: d.behaviour, Doors: []sim.Door{d.door}})
+		ready.Doors = append(ready.Doors, demoListed{made.Doors[0].DoorID, d.name, d.hardware, d.behaviour})
+	}
+	return ready, units, nil
+}
+
+func demoPerson(ctx context.Context, s *store.Store, email, given, family, password string) (lintel.Person, error) {
+	person, err := s.PersonByEmail(ctx, email)
+	switch lintel.CodeOf(err) {
+	case lintel.CodeNotFound:
+		return newPerson(ctx, s, email, given, family, password)
+	case "":
+	default:
+		return person, err
+	}
+	hash, err := account.HashPassword(password)
+	if err != nil {
+		return person, err
+	}
+	return person, s.SetPassword(ctx, person.ID, hash)
+}
+
+func demoController(ctx context.Context, s *store.Store, owner lintel.ID, devices []store.Device, d demoDoor) (credentials, error) {
+	for _, device := range devices {
+		if device.Name == d.hardware {
+			made := credentials{ControllerID: string(device.ID), Secret: secret.New(secret.ControllerSecret),
+				Doors: []doorListed{{DoorID: string(device.Doors[0].ID)}}}
+			return made, s.SetControllerSecret(ctx, device.ID, secret.Hash(made.Secret))
+		}
+	}
+	return enrol(ctx, s, owner, d.hardware, []string{d.name})
+}
+
+// awaitDemo returns when every controller that is to connect has reported its doors.
+func awaitDemo(ctx context.Context, s *service, units []sim.Unit, began time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	devices, err := s.store.AllDevices(ctx)
+	if err != nil {
+		return err
+	}
+	absent := map[lintel.ID]bool{}
+	for _, u := range units {
+		absent[lintel.ID(u.ID)] = u.Behaviour == sim.Offline
+	}
+	for _, device := range devices {
+		for offline, known := absent[device.ID]; known && !offline; {
+			if state, _ := s.control.State(device.Doors[0]); s.control.Connected(device.ID) && state.ObservedAt.After(began) {
+				break
+			}
+			select {
+			case <-time.After(time.Millisecond):
+			case <-ctx.Done():
+				return errors.New("the simulated controllers did not connect")
+			}
+		}
+	}
+	return nil
+}
+
+func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error {
+	kept := "kept; give it again with --data to go on with it"
+	if temporary {
+		kept = "temporary; removed at the end, keep another with --data DIR"
+	}
+	fmt.Fprintf(w, `Lintel is running with a demo house. Ctrl-C ends it.
+
+  address   %s
+  MQTT      %s
+  account   %s
+  password  %s
+  token     %s
+  data      %s
+            (%s)
+
+`, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.AccessToken, data, kept)
+	var rows [][]string
+	for _, d := range ready.Doors {
+		rows = append(rows, []string{"  " + d.DoorID, string(d.Behaviour), d.Name, d.HardwareName})
+	}
+	if err := table(w, []string{"  DOOR_ID", "BEHAVIOUR", "NAME", "HARDWARE"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nList the doors:\n\n%s\n\nOpen a door:\n\n%s\n\nAsk a door whose sensor is lost:\n\n%s\n\n",
+		curl(ready, "sync", ""), curl(ready, "toggle", doorWith(ready, sim.Works)), curl(ready, "toggle", doorWith(ready, sim.SensorLost)))
+	return nil
+}
+
+func doorWith(ready demoReady, b sim.Behaviour) string {
+	for _, d := range ready.Doors {
+		if d.Behaviour == b {
+			return d.DoorID
+		}
+	}
+	return ""
+}
+
+// curl returns a command that can be pasted as it is.
+func curl(ready demoReady, endpoint, doorID string) string {
+	lines := []string{
+		"curl -sS -X POST " + ready.BaseURL + "/api/oauth/v1/endpoints/" + endpoint,
+		"  -H 'Authorization: Bearer " + ready.AccessToken + "'",
+		"  -H 'Content-Type: application/json'",
+	}
+	if doorID != "" {
+		lines = append(lines, `  -d '{"door_id":"`+doorID+`","door_state":"OPEN"}'`)
+	}
+	return strings.Join(lines, " \\\n")
+}

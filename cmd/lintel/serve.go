@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lintel/config"
+)
+
+func serveCommand() *cobra.Command {
+	var file string
+	var check, sample bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service",
+		Long:  "Run the service. Options come from a file, the environment and flags; a flag wins over the environment, and that over the file.",
+		Args:  cobra.NoArgs,
+	}
+	addOptions(cmd.Flags())
+	cmd.Flags().StringVar(&file, "config", os.Getenv(config.EnvConfig), "Configuration file. ("+config.EnvConfig+")")
+	cmd.Flags().BoolVar(&check, "check", false, "Check the configuration and exit.")
+	cmd.Flags().BoolVar(&sample, "sample", false, "Print a sample configuration file and exit.")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if sample {
+			_, err := io.WriteString(cmd.OutOrStdout(), config.Sample())
+			return err
+		}
+		cfg, err := loadConfig(cmd, file)
+		if err != nil {
+			return fmt.Errorf("the configuration is not valid:\n%w", err)
+		}
+		if check {
+			if _, err := serverTLS(cfg); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
+			return nil
+		}
+		return serve(cmd.Context(), cfg)
+	}
+	return cmd
+}
+
+func loadConfig(cmd *cobra.Command, file string) (config.Config, error) {
+	flags := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if isOption(f.Name) {
+			flags[f.Name] = f.Value.String()
+		}
+	})
+	cfg, unknown, err := config.Load(config.Sources{File: file, Env: os.Environ(), Flags: flags})
+	for _, name := range unknown {
+		fmt.Fprintf(cmd.ErrOrStderr(), "lintel: warning: the environment variable %s is not an option and is ignored\n", name)
+	}
+	return cfg, err
+}
+
+func isOption(name string) bool {
+	return slices.ContainsFunc(config.Options(), func(o config.Option) bool { return o.Name == name })
+}
+
+// addOptions adds flags for the options with the names; without names, for all.
+func addOptions(flags *pflag.FlagSet, only ...string) {
+	for _, o := range config.Options() {
+		if len(only) > 0 && !slices.Contains(only, o.Name) {
+			continue
+		}
+		usage := fmt.Sprintf("%s (%s)", o.Usage, o.Env())
+		if o.Bool {
+			flags.Bool(o.Name, o.Default == "true", usage)
+			continue
+		}
+		flags.String(o.Name, o.Default, usage)
+	}
+}
+
+func serve(ctx context.Context, cfg config.Config) error {
+	log := newLog(cfg.LogLevel)
+	s, err := startService(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "http", s.baseURL, "mqtt", s.mqtt)
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+		return s.close()
+	case err := <-s.failed:
+		_ = s.close()
+		return err
+	}
+}

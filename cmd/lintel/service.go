@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"lintel"
+	"lintel/broker"
+	"lintel/config"
+	"lintel/control"
+	"lintel/httpapi"
+	"lintel/link"
+	"lintel/protocol"
+	"lintel/secret"
+	"lintel/store"
+)
+
+// service is the whole program in one value: several can run in one process.
+type service struct {
+	store   *store.Store
+	control *control.Service
+	baseURL string
+	mqtt    string // address of the MQTT endpoint
+
+	broker *broker.Broker
+	http   *http.Server
+	failed chan error // an end of serving that nobody asked for
+	log    *slog.Logger
+}
+
+// steadyClock returns a clock that starts at the wall clock's time and never
+// steps: deadlines are judged by it.
+func steadyClock() func() time.Time {
+	start := time.Now()
+	return func() time.Time { return start.Add(time.Since(start)) }
+}
+
+// startService opens the database, listens, and serves.
+func startService(ctx context.Context, cfg config.Config, log *slog.Logger) (s *service, err error) {
+	tlsConfig, err := serverTLS(cfg)
+	if err != nil {
+		return nil, err
+	}
+	httpListener, err := listen("http", cfg.HTTP, tlsConfig)
+	if err != nil {
+		return nil, err
+	}
+	mqttListener, err := listen("mqtt", cfg.MQTT, tlsConfig)
+	if err != nil {
+		return nil, errors.Join(err, httpListener.Close())
+	}
+	s = &service{baseURL: baseURL(httpListener, tlsConfig), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, httpListener.Close(), mqttListener.Close())
+		}
+	}()
+	if err := s.open(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if err := s.serve(cfg, httpListener, mqttListener); err != nil {
+		return nil, errors.Join(err, s.store.Close())
+	}
+	return s, nil
+}
+
+// open opens the store and settles what an earlier run left behind.
+func (s *service) open(ctx context.Context, cfg config.Config) error {
+	var err error
+	if s.store, err = openStore(ctx, cfg); err != nil {
+		return err
+	}
+	abandoned, err := s.store.AbandonCommands(ctx, time.Now())
+	if err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	if abandoned > 0 {
+		s.log.Warn("commands of an earlier run had no recorded outcome", "count", abandoned)
+	}
+	return nil
+}
+
+// serve wires the parts together: httpapi -> control -> link -> broker, and back.
+func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listener) error {
+	l := link.New(time.Now, steadyClock(), s.log)
+	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: time.Now, Log: s.log}, s.store, l)
+	l.Bind(s.control)
+	var err error
+	s.broker, err = broker.New(secrets{s.store}, l, broker.Topics{
+		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
+	}, broker.DefaultLimits(), s.log)
+	if err != nil {
+		return err
+	}
+	handler, err := httpapi.New(httpapi.Config{HardwareName: cfg.HardwareName, Now: time.Now, Log: s.log}, s.control, s.store)
+	if err != nil {
+		return errors.Join(err, s.broker.Close())
+	}
+	if err := s.broker.Serve(mqttListener); err != nil {
+		return errors.Join(err, s.broker.Close())
+	}
+	s.http = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      3*cfg.Deadline + 10*time.Second, // waiting for a turn, then for the controller
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("HTTP ended: %w", err)
+		}
+	}()
+	return nil
+}
+
+// close stops taking requests, waits for those under way, and closes the rest.
+func (s *service) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.http.WriteTimeout)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	s.control.Wait()
+	return errors.Join(err, s.broker.Close(), s.store.Close())
+}
+
+// secrets authenticates controllers against the store.
+type secrets struct{ store *store.Store }
+
+// AuthenticateController implements broker.Authenticator.
+func (a secrets) AuthenticateController(ctx context.Context, controller lintel.ID, given string) (bool, error) {
+	if !secret.Is(secret.ControllerSecret, given) {
+		return false, nil
+	}
+	hash, err := a.store.ControllerSecretHash(ctx, controller)
+	if lintel.CodeOf(err) == lintel.CodeNotFound {
+		return false, nil
+	}
+	return err == nil && hash == secret.Hash(given), err // hashes of random secrets: nothing to learn from the time it takes
+}
+
+func serverTLS(cfg config.Config) (*tls.Config, error) {
+	if cfg.TLSCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func listen(flag, address string, tlsConfig *tls.Config) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is already in use; choose another address with --%s, for example --%s 127.0.0.1:0", address, flag, flag)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on --%s %s: %w", flag, address, err)
+	case tlsConfig == nil:
+		return l, nil
+	}
+	return tls.NewListener(l, tlsConfig), nil
+}
+
+func baseURL(l net.Listener, tlsConfig *tls.Config) string {
+	if tlsConfig != nil {
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}

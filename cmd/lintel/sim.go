@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lintel"
+	"lintel/door"
+	"lintel/sim"
+	"lintel/store"
+)
+
+// simOptions are the flags of the sim command.
+type simOptions struct {
+	broker      string
+	controllers int
+	doors       int
+	credentials string
+	user        string
+	useTLS      bool
+	tlsCA       string
+	travel      time.Duration
+	stagger     time.Duration
+	verbose     bool
+}
+
+func simCommand() *cobra.Command {
+	var o simOptions
+	cmd := &cobra.Command{
+		Use:   "sim --broker ADDR --controllers N --doors M",
+		Short: "Run a fleet of simulated controllers against any Lintel",
+		Long: `Run a fleet of simulated controllers as a process of its own.
+
+Every controller needs credentials. With --credentials they are read from a file
+of the lines that "lintel controller add --json" printed. Without it, this
+command enrols the controllers itself, in the database of --data or --database,
+for the account of --user (or the only account there is).`,
+		Args: cobra.NoArgs,
+	}
+	addOptions(cmd.Flags(), adminOptions...)
+	cmd.Flags().StringVar(&o.broker, "broker", "127.0.0.1:1883", "Address of the MQTT endpoint.")
+	cmd.Flags().IntVar(&o.controllers, "controllers", 1, "How many controllers.")
+	cmd.Flags().IntVar(&o.doors, "doors", 1, "How many doors each, 1 to 32.")
+	cmd.Flags().StringVar(&o.credentials, "credentials", "", "File with the controllers' credentials.")
+	cmd.Flags().StringVar(&o.user, "user", "", "E-mail address of the account that owns the controllers.")
+	cmd.Flags().BoolVar(&o.useTLS, "tls", false, "Connect with TLS.")
+	cmd.Flags().StringVar(&o.tlsCA, "tls-ca", "", "PEM file with the authority to trust instead of the system's; implies --tls.")
+	cmd.Flags().DurationVar(&o.travel, "travel", 3*time.Second, "How long a door takes to move.")
+	cmd.Flags().DurationVar(&o.stagger, "stagger", 0, "Pause between the starts of two controllers.")
+	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "Log every connection.")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.controllers < 1 || o.doors < 1 || o.doors > lintel.MaxDoors || o.travel < 10*time.Millisecond {
+			return fmt.Errorf("--controllers is at least 1, --doors 1 to %d, --travel at least 10ms", lintel.MaxDoors)
+		}
+		units, err := simUnits(cmd, o)
+		if err != nil {
+			return err
+		}
+		tlsConfig, err := clientTLS(o)
+		if err != nil {
+			return err
+		}
+		level := slog.LevelWarn
+		if o.verbose {
+			level = slog.LevelDebug
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%d simulated controllers with %d doors each at %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
+		sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: time.Now, Log: newLog(level)}.Run(cmd.Context())
+		return nil
+	}
+	return cmd
+}
+
+func simUnits(cmd *cobra.Command, o simOptions) ([]sim.Unit, error) {
+	var made []credentials
+	var err error
+	if o.credentials != "" {
+		made, err = readCredentials(o)
+	} else {
+		made, err = enrolFleet(cmd, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var units []sim.Unit
+	for _, c := range made {
+		unit := sim.Unit{ID: c.ControllerID, Secret: c.Secret, Behaviour: sim.Works}
+		for range o.doors {
+			unit.Doors = append(unit.Doors, sim.Door{Opener: door.Discrete, Sensors: 2, Travel: o.travel})
+		}
+		units = append(units, unit)
+	}
+	return units, nil
+}
+
+func readCredentials(o simOptions) ([]credentials, error) {
+	file, err := os.Open(o.credentials)
+	if err != nil {
+		return nil, fmt.Errorf("--credentials: %w", err)
+	}
+	defer file.Close()
+	var made []credentials
+	lines := bufio.NewScanner(file)
+	for lines.Scan() && len(made) < o.controllers {
+		var c credentials
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return nil, fmt.Errorf("--credentials %s, line %d: not what \"lintel controller add --json\" prints", o.credentials, len(made)+1)
+		}
+		if len(c.Doors) < o.doors {
+			return nil, fmt.Errorf("--credentials %s, line %d: %d doors are enrolled, fewer than --doors %d", o.credentials, len(made)+1, len(c.Doors), o.doors)
+		}
+		made = append(made, c)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("--credentials: %w", err)
+	}
+	if len(made) < o.controllers {
+		return nil, fmt.Errorf("--credentials %s holds %d controllers, fewer than --controllers %d", o.credentials, len(made), o.controllers)
+	}
+	return made, nil
+}
+
+func enrolFleet(cmd *cobra.Command, o simOptions) (made []credentials, err error) {
+	cfg, err := loadConfig(cmd, "")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.Data); cfg.Database == "" && err != nil {
+		return nil, fmt.Errorf("there is no database in --data %s to enrol the controllers in; give that of the service, or --credentials", cfg.Data)
+	}
+	s, err := joinStore(cmd.Context(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	owner, err := fleetOwner(cmd.Context(), s, o.user)
+	if err != nil {
+		return nil, err
+	}
+	var doors []string
+	for n := range o.doors {
+		doors = append(doors, fmt.Sprintf("Simulated door %d", n+1))
+	}
+	for n := range o.controllers {
+		c, err := enrol(cmd.Context(), s, owner.ID, fmt.Sprintf("Simulated %d", n+1), doors)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, c)
+	}
+	return made, nil
+}
+
+func fleetOwner(ctx context.Context, s *store.Store, email string) (lintel.Person, error) {
+	if email != "" {
+		return s.PersonByEmail(ctx, email)
+	}
+	people, err := s.People(ctx)
+	if err != nil {
+		return lintel.Person{}, err
+	}
+	if len(people) != 1 {
+		return lintel.Person{}, fmt.Errorf("there are %d accounts; say with --user who owns the controllers", len(people))
+	}
+	return people[0], nil
+}
+
+func clientTLS(o simOptions) (*tls.Config, error) {
+	if o.tlsCA == "" && !o.useTLS {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.tlsCA == "" {
+		return config, nil
+	}
+	text, err := os.ReadFile(o.tlsCA)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-ca: %w", err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tls-ca %s holds no certificate", o.tlsCA)
+	}
+	return config, nil
+}
