@@ -1,0 +1,31 @@
+# make run    runs Lintel with a demo house
+# make test   checks everything
+# make bench  measures it
+
+GO ?= go
+
+.PHONY: help run build test test-tools fuzz bench release clean
+
+help: ## Show this help
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: ## Run Lintel with a demo house and simulated controllers
+	@$(GO) run ./cmd/lintel demo
+
+build: ## Build bin/lintel
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/lintel ./cmd/lintel
+
+test: test-tools ## Check formatting, vet, lint and run all tests
+	@./scripts/test
+
+test-tools:
+	@./scripts/test-tools
+
+fuzz: ## Fuzz each parser for a while
+	@./scripts/fuzz
+
+bench: ## Measure, each figure beside its floor and its budget
+	@$(GO) run ./bench
+
+clean: ## Remove what was built
+	rm -rf bin
