@@ -207,17 +207,19 @@ func decidePulse(s Situation, a Action) Decision {
 }
 
 // pulseGoes says which way a pulse moves a resting door: away from the end that
-// it is seen at, else against its last movement.
+// it is seen at, else against its last movement. An end that is inferred against
+// the last movement is a contradiction, and nothing is known.
 func pulseGoes(s Situation) Direction {
-	if s.Source != Inferred {
-		switch s.Value {
-		case Closed:
-			return Up
-		case Open:
-			return Down
-		}
+	evidence := s.Source != Inferred
+	switch {
+	case s.Value == Closed && (evidence || s.Last == Down):
+		return Up
+	case s.Value == Open && (evidence || s.Last == Up):
+		return Down
+	case s.Value == Stopped:
+		return s.Last.opposite()
 	}
-	return s.Last.opposite()
+	return NoDirection
 }
 
 // Reading is what a sensor shows.
