@@ -158,7 +158,7 @@ func (h *Hardware) advance() (changes []controller.Input, next time.Duration) {
 				changes = append(changes, controller.Input{Door: n, In: door.Sensed{End: door.End(end), Reading: reading}})
 			}
 		}
-		if wait, moving := d.motor.arrives(); moving {
+		if wait, moving := d.motor.next(); moving {
 			next = min(next, wait)
 		}
 	}

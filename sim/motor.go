@@ -28,8 +28,8 @@ func (m *motor) advance(now time.Time) {
 	case door.Down:
 		m.position -= part
 	}
-	if m.position <= 0 || m.position >= 1 {
-		m.position = min(max(m.position, 0), 1)
+	m.position = min(max(m.position, 0), 1)
+	if m.way == door.Up && m.position >= 1 || m.way == door.Down && m.position <= 0 {
 		m.way = door.NoDirection
 	}
 }
@@ -69,14 +69,21 @@ func (m *motor) run(way door.Direction) {
 	m.way, m.last = way, way
 }
 
-// arrives returns how long until the door reaches an end; false at rest.
-func (m *motor) arrives() (time.Duration, bool) {
-	rest := m.position
+// departs is how soon after its start a door has visibly left its end.
+const departs = 20 * time.Millisecond
+
+// next returns how long until the door has left its end or reaches the other;
+// false at rest.
+func (m *motor) next() (time.Duration, bool) {
+	rest, atEnd := m.position, m.position >= 1
 	switch m.way {
 	case door.NoDirection:
 		return 0, false
 	case door.Up:
-		rest = 1 - m.position
+		rest, atEnd = 1-m.position, m.position <= 0
+	}
+	if atEnd {
+		return min(departs, m.travel/2), true
 	}
 	return time.Duration(rest*float64(m.travel)) + time.Millisecond, true
 }

@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lintel/door"
+)
+
+// TestNoWrongWayAgainstPhysics drives the door machine and a physical door
+// through random commands, wall-button presses and waits. Whatever happens at
+// the wall, no actuation for a request to close starts the door up, and none
+// for a request to open starts it down.
+func TestNoWrongWayAgainstPhysics(t *testing.T) {
+	for _, opener := range []door.Opener{door.OneButton, door.Discrete} {
+		t.Run(opener.String(), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { drive(t, opener) })
+		})
+	}
+}
+
+// rig is a machine and the physical door it believes to know.
+type rig struct {
+	config  door.Config
+	state   door.State
+	motor   motor
+	shown   [2]door.Reading
+	now     time.Time
+	actuate int
+}
+
+func drive(t *rapid.T, opener door.Opener) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := &rig{
+		config: door.Config{Opener: opener, ClosedSensor: true, OpenSensor: true, Travel: 10 * time.Second},
+		motor:  motor{travel: 8 * time.Second, at: now, position: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "start")},
+		now:    now,
+	}
+	r.sense()
+	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		r.wait(time.Duration(rapid.IntRange(0, 15_000).Draw(t, "wait")) * time.Millisecond)
+		switch rapid.SampledFrom([]string{"open", "close", "stop", "wall", "wait"}).Draw(t, "what") {
+		case "open":
+			r.ask(t, door.DoOpen, door.Down)
+		case "close":
+			r.ask(t, door.DoClose, door.Up)
+		case "stop":
+			r.ask(t, door.DoStop, door.NoDirection)
+		case "wall":
+			r.motor.actuate(r.now, door.Pulse)
+		}
+		r.sense()
+	}
+}
+
+// ask puts a request to the machine, carries its effect out, and looks which
+// way the door started.
+func (r *rig) ask(t *rapid.T, a door.Action, wrong door.Direction) {
+	var d door.Decision
+	r.state, d = r.config.Step(r.now, r.state, door.Asked{Action: a})
+	if d.Effect == door.NoEffect {
+		return
+	}
+	before := r.motor.way
+	r.motor.actuate(r.now, d.Effect)
+	if way := r.motor.way; way != before && way != door.NoDirection && way == wrong {
+		t.Fatalf("asked to %s, %s sent the door %s; believed %s, really at %.2f", a, d.Effect, way, r.state.Value, r.motor.position)
+	}
+}
+
+// wait lets time pass in small steps, so that sensors are seen when they change.
+func (r *rig) wait(d time.Duration) {
+	for end := r.now.Add(d); r.now.Before(end); {
+		r.now = r.now.Add(50 * time.Millisecond)
+		r.motor.advance(r.now)
+		r.sense()
+		r.state, _ = r.config.Step(r.now, r.state, door.Tick{})
+	}
+}
+
+func (r *rig) sense() {
+	r.motor.advance(r.now)
+	for end, reading := range r.motor.readings() {
+		if reading != r.shown[end] {
+			r.shown[end] = reading
+			r.state, _ = r.config.Step(r.now, r.state, door.Sensed{End: door.End(end), Reading: reading})
+		}
+	}
+}
+
+func TestMotorTakesItsTimeAndStaysBetweenItsEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		m := motor{travel: 4 * time.Second, at: now}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms")) * time.Millisecond)
+			m.actuate(now, rapid.SampledFrom([]door.Effect{door.NoEffect, door.Pulse, door.DriveOpen, door.DriveClose, door.DriveStop}).Draw(t, "effect"))
+			if m.position < 0 || m.position > 1 {
+				t.Fatalf("position %v", m.position)
+			}
+			wait, moving := m.next()
+			if moving != (m.way != door.NoDirection) || wait > m.travel+time.Millisecond {
+				t.Fatalf("next in %v (%v) while moving %s", wait, moving, m.way)
+			}
+			if moving {
+				then := m
+				then.advance(now.Add(wait))
+				if then.readings() == m.readings() {
+					t.Fatalf("no sensor changes at %v, when one should", then.position)
+				}
+			}
+		}
+	})
+}
