@@ -17,6 +17,7 @@ type doorRuntime struct {
 	way     door.Direction
 	told    shown // as of the last transition queued
 	known   bool  // told has been set
+	seen    bool  // its value has been known since the start
 	sentAt  time.Time
 }
 
@@ -95,17 +96,17 @@ func (c *Controller) report() {
 	}
 }
 
-// note queues a transition when the door shows something new. The first thing
-// seen after a start is not a change: it is sent as a plain report.
+// note queues a transition when the door's value changes. The first value that
+// is known after a start is not a change: it is sent as a plain report.
 func (c *Controller) note(d *doorRuntime, now time.Time) {
 	shows := d.shows()
 	if d.known && shows == d.told {
 		return
 	}
-	first := !d.known
-	moved := shows.value != d.told.value
+	moved := d.seen && shows.value != d.told.value
 	d.told, d.known = shows, true
-	if first || !moved {
+	d.seen = d.seen || shows.value != door.Unknown
+	if !moved {
 		d.sentAt = time.Time{} // send a plain report now
 		return
 	}
