@@ -76,6 +76,7 @@ type Broker struct {
 	log     *slog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
+	closing func() error // close, once
 
 	mu          sync.Mutex // guards connections
 	connections map[*mqtt.Client]*Connection
@@ -102,6 +103,7 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 		handler: handler, auth: auth, topics: topics, limits: limits, log: log,
 		connections: map[*mqtt.Client]*Connection{},
 	}
+	b.closing = sync.OnceValue(b.close)
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	if err := b.server.AddHook(&hook{broker: b}, nil); err != nil {
 		return nil, fmt.Errorf("broker: %w", err)
@@ -123,7 +125,12 @@ func (b *Broker) Serve(listener net.Listener) error {
 }
 
 // Close ends all connections, and returns when their handlers have been told.
+// It may be called again.
 func (b *Broker) Close() error {
+	return b.closing()
+}
+
+func (b *Broker) close() error {
 	b.cancel()
 	err := b.server.Close()
 	b.server.Listeners.ClientsWg.Wait()
