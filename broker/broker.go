@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -78,8 +79,11 @@ type Broker struct {
 	cancel  context.CancelFunc
 	closing func() error // close, once
 
-	mu          sync.Mutex // guards connections
+	generation atomic.Uint64 // of authentications
+
+	mu          sync.Mutex // guards what follows
 	connections map[*mqtt.Client]*Connection
+	newest      map[lintel.ID]*Connection // of each identity
 }
 
 // New returns a broker that accepts nothing until Serve.
@@ -101,7 +105,7 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 			SysTopicResendInterval: 3600,
 		}),
 		handler: handler, auth: auth, topics: topics, limits: limits, log: log,
-		connections: map[*mqtt.Client]*Connection{},
+		connections: map[*mqtt.Client]*Connection{}, newest: map[lintel.ID]*Connection{},
 	}
 	b.closing = sync.OnceValue(b.close)
 	b.ctx, b.cancel = context.WithCancel(context.Background())
@@ -137,13 +141,45 @@ func (b *Broker) close() error {
 	return err
 }
 
+// register keeps a connection, and returns the one that must give way: of two
+// connections of one identity, the one that authenticated later lives.
+func (b *Broker) register(cl *mqtt.Client, c *Connection) (older *Connection) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.connections[cl] = c
+	present := b.newest[c.Controller]
+	if present != nil && present.generation > c.generation {
+		return c
+	}
+	b.newest[c.Controller] = c
+	return present
+}
+
+func (b *Broker) unregister(cl *mqtt.Client) *Connection {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.connections[cl]
+	delete(b.connections, cl)
+	if c != nil && b.newest[c.Controller] == c {
+		delete(b.newest, c.Controller)
+	}
+	return c
+}
+
+func (b *Broker) connection(cl *mqtt.Client) *Connection {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.connections[cl]
+}
+
 // Connection is one authenticated connection of a controller.
 type Connection struct {
 	Controller lintel.ID
 	Remote     string
 
-	client *mqtt.Client
-	topics Topics
+	client     *mqtt.Client
+	topics     Topics
+	generation uint64
 }
 
 // ErrClosed says that a connection has ended.

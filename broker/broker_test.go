@@ -198,31 +198,40 @@ func TestSendReachesOneLiveConnection(t *testing.T) {
 	}
 }
 
-// TestTakeOver: of connections of one identity the last one lives, every other
-// one is told to be over, and each can be written to only while it lives.
+// TestTakeOver: of many connections of one identity the last one lives, and
+// every other one is told to be over.
 func TestTakeOver(t *testing.T) {
 	_, r, address := serve(t, DefaultLimits())
-	const times = 100
-	for range times {
-		c := paho.NewClient(options(address, alice))
-		must(t, c.Connect())
+	const times = 200
+	got := make(chan string, 1)
+	var last paho.Client
+	for i := range times {
+		o := options(address, alice)
+		if i == times-1 {
+			o.SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) { got <- string(m.Payload()) })
+		}
+		last = paho.NewClient(o)
+		must(t, last.Connect())
 	}
-	var last *Connection
+	lives := map[*Connection]bool{}
 	for range times {
-		last = <-r.connected
+		lives[<-r.connected] = true
 	}
 	for range times - 1 {
-		if c := <-r.disconnected; c == last {
-			t.Fatal("the last connection ended")
+		delete(lives, <-r.disconnected)
+	}
+	if len(lives) != 1 {
+		t.Fatalf("%d connections live", len(lives))
+	}
+	for c := range lives {
+		if err := c.Send("down", []byte("still there")); err != nil {
+			t.Error(err)
 		}
 	}
-	if err := last.Send("down", nil); err != nil {
-		t.Error(err)
+	if m := <-got; m != "still there" {
+		t.Errorf("the last client received %q", m)
 	}
-	last.Reset()
-	if c := <-r.disconnected; c != last {
-		t.Error("another connection ended")
-	}
+	last.Disconnect(0)
 }
 
 // TestHandshakesAreBounded: silence, half a CONNECT and a huge one end by

@@ -57,8 +57,8 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "wrong or revoked secret", "error", err)
 		return false
 	}
-	if conn, ok := cl.Net.Conn.(handshaking); ok {
-		conn.authenticated()
+	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
+		conn.authenticated(b.generation.Add(1))
 	}
 	return true
 }
@@ -77,21 +77,26 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return own
 }
 
-// OnSessionEstablished announces a connection.
+// OnSessionEstablished announces a connection and ends any older one of the
+// same identity. The server does that too, but in a race of many reconnects it
+// loses sight of some.
 func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	c := &Connection{Controller: lintel.ID(cl.ID), Remote: cl.Net.Remote, client: cl, topics: h.broker.topics}
-	h.broker.mu.Lock()
-	h.broker.connections[cl] = c
-	h.broker.mu.Unlock()
+	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
+		c.generation = conn.generation
+	}
+	older := h.broker.register(cl, c)
 	h.broker.handler.Connected(c)
+	if older != nil {
+		h.broker.log.Warn("a second connection of one controller: the older one is ended",
+			"controller", cl.ID, "older", older.Remote, "newer", cl.Net.Remote)
+		older.Reset()
+	}
 }
 
 // OnPublish passes a message on and keeps the server from routing or retaining it.
 func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
-	h.broker.mu.Lock()
-	c := h.broker.connections[cl]
-	h.broker.mu.Unlock()
-	if c != nil {
+	if c := h.broker.connection(cl); c != nil {
 		name := pk.TopicName[len(h.broker.topics.Topic(cl.ID, "")):]
 		h.broker.handler.Received(c, name, pk.Payload)
 	}
@@ -105,11 +110,7 @@ func (h *hook) OnWill(*mqtt.Client, mqtt.Will) (mqtt.Will, error) {
 
 // OnDisconnect announces the end of a connection.
 func (h *hook) OnDisconnect(cl *mqtt.Client, _ error, _ bool) {
-	h.broker.mu.Lock()
-	c := h.broker.connections[cl]
-	delete(h.broker.connections, cl)
-	h.broker.mu.Unlock()
-	if c != nil {
+	if c := h.broker.unregister(cl); c != nil {
 		h.broker.handler.Disconnected(c)
 	}
 }

@@ -79,9 +79,6 @@ func (l *listener) guard(conn net.Conn) *guardedConn {
 	return c
 }
 
-// handshaking is a connection that is told when its client has authenticated.
-type handshaking interface{ authenticated() }
-
 // guardedConn keeps the handshake's deadline until the client has
 // authenticated, and gives every write a time limit.
 type guardedConn struct {
@@ -90,9 +87,12 @@ type guardedConn struct {
 	until    time.Time
 	ready    atomic.Bool
 	once     sync.Once
+
+	generation uint64 // rises with each authentication; set before ready
 }
 
-func (c *guardedConn) authenticated() {
+func (c *guardedConn) authenticated(generation uint64) {
+	c.generation = generation
 	c.ready.Store(true)
 	hardenTCP(tcpOf(c.Conn))
 	c.finished()
