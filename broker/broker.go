@@ -206,6 +206,10 @@ func (c *Connection) Subscribed(name string) bool {
 	return ok
 }
 
+// Ended reports whether the connection is over. It is true of every older
+// connection of a controller once a newer one has been announced and speaks.
+func (c *Connection) Ended() bool { return c.client.Closed() }
+
 // Reset ends the connection so that bytes still on their way die with it: a
 // close would let the kernel deliver them when the network comes back.
 func (c *Connection) Reset() { c.client.Stop(errReset) }

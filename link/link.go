@@ -4,6 +4,7 @@ package link
 
 import (
 	"context"
+	"hash/maphash"
 	"log/slog"
 	"maps"
 	"slices"
@@ -32,7 +33,13 @@ type Link struct {
 	steady func() time.Time // service time: a clock that never steps
 	log    *slog.Logger
 
-	mu       sync.Mutex             // guards the maps
+	// hellos let one hello of a controller through at a time, so that sessions
+	// begin in the order of their connections; striped, so that a fleet coming
+	// back shares commits.
+	hellos [64]sync.Mutex
+	seed   maphash.Seed
+
+	mu       sync.Mutex             // guards sessions
 	sessions map[lintel.ID]*session // the live one of each controller
 }
 
@@ -51,7 +58,7 @@ type session struct {
 // New returns a Link that tells nobody until Bind. wall may step; steady must
 // not, and starts near wall: deadlines are made and judged by it alone.
 func New(wall, steady func() time.Time, log *slog.Logger) *Link {
-	return &Link{wall: wall, steady: steady, log: log, sessions: map[lintel.ID]*session{}}
+	return &Link{seed: maphash.MakeSeed(), wall: wall, steady: steady, log: log, sessions: map[lintel.ID]*session{}}
 }
 
 // Bind sets who is told. It comes before the broker's first connection.
@@ -123,6 +130,12 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	if !c.Subscribed(protocol.TopicCommand) || !c.Subscribed(protocol.TopicTime) {
 		return errNotSubscribed
 	}
+	stripe := &l.hellos[maphash.String(l.seed, string(c.Controller))%uint64(len(l.hellos))]
+	stripe.Lock()
+	defer stripe.Unlock()
+	if c.Ended() {
+		return errReplaced
+	}
 	if s := l.session(c); s != nil {
 		return errSecondHello
 	}
@@ -137,9 +150,6 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old := l.sessions[c.Controller]; old != nil && old.number > began.Number {
-		return errReplaced
-	}
 	l.sessions[c.Controller] = &session{conn: c, name: m.Session, number: began.Number, doors: began.Doors, serves: m.Doors}
 	l.log.Info("controller connected", "controller", c.Controller, "firmware", m.Firmware, "doors", slices.Sorted(maps.Keys(began.Doors)))
 	return nil

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 )
@@ -62,7 +64,7 @@ const (
 type Hello struct {
 	Version  int    `json:"v"`
 	Session  string `json:"session"`  // chosen by the controller at random for each connection
-	Firmware string `json:"firmware"` // for people; at most 64 characters
+	Firmware string `json:"firmware"` // for people; at most 64 bytes, no control characters
 	Doors    []int  `json:"doors"`    // the door numbers it serves, 1 to MaxDoors
 }
 
@@ -215,8 +217,8 @@ func positive(name string, n int64) error {
 }
 
 func (m *Hello) validate() error {
-	if len(m.Firmware) > 64 {
-		return errors.New("firmware is longer than 64")
+	if len(m.Firmware) > 64 || strings.ContainsFunc(m.Firmware, unicode.IsControl) {
+		return errors.New("firmware is longer than 64 bytes or has control characters")
 	}
 	if len(m.Doors) == 0 || len(m.Doors) > MaxDoors {
 		return fmt.Errorf("doors is not a list of 1 to %d", MaxDoors)

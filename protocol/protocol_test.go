@@ -118,6 +118,7 @@ func TestLimits(t *testing.T) {
 		&Hello{Version: 1, Session: testSession},
 		&Hello{Version: 1, Session: testSession, Doors: make([]int, MaxDoors+1)},
 		&Hello{Version: 1, Session: testSession, Doors: []int{1}, Firmware: strings.Repeat("x", 65)},
+		&Hello{Version: 1, Session: testSession, Doors: []int{1}, Firmware: "a\x00b"},
 		&Ack{Version: 1, ID: testID, Session: testSession, Code: 418},
 		&Ack{Version: 1, ID: testID, Session: testSession, Code: 200, Reason: "Not A Word"},
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"lintel"
 	"lintel/account"
 	"lintel/config"
+	"lintel/control"
 	"lintel/door"
 	"lintel/secret"
 	"lintel/sim"
@@ -89,32 +92,28 @@ func demoCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		temporary := !cmd.Flags().Changed("data")
 		if temporary {
-			dir, err := os.MkdirTemp("", "lintel-demo-")
-			if err != nil {
-				return err
+			dir, mkErr := os.MkdirTemp("", "lintel-demo-")
+			if mkErr != nil {
+				return mkErr
 			}
 			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 			if err := cmd.Flags().Set("data", dir); err != nil {
 				return err
 			}
 		}
-		cfg, err := loadConfig(cmd, "")
+		// Flags only: an operator's environment is for the service, not for a demo.
+		cfg, _, err := config.Load(config.Sources{Flags: optionFlags(cmd)})
 		if err != nil {
 			return err
 		}
-		cfg.Database = "" // a demo never touches an operator's database
-		cfg.LogLevel = demoLogLevel
 		return demo(cmd, cfg, temporary, asJSON)
 	}
 	return cmd
 }
 
-// demoLogLevel keeps the demo's output readable.
-const demoLogLevel = 8 // slog.LevelError
-
 func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
 	ctx := cmd.Context()
-	log := newLog(cfg.LogLevel)
+	log := newLog(slog.LevelError) // what a demo prints is for reading
 	began := time.Now()
 	s, err := startService(ctx, cfg, log)
 	if err != nil {
@@ -213,7 +212,7 @@ func demoController(ctx context.Context, s *store.Store, owner lintel.ID, device
 	return enrol(ctx, s, owner, d.hardware, []string{d.name})
 }
 
-// awaitDemo returns when every controller that is to connect has reported its doors.
+// awaitDemo returns when every controller that is to connect has reported its door.
 func awaitDemo(ctx context.Context, s *service, units []sim.Unit, began time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -221,23 +220,31 @@ func awaitDemo(ctx context.Context, s *service, units []sim.Unit, began time.Tim
 	if err != nil {
 		return err
 	}
-	absent := map[lintel.ID]bool{}
 	for _, u := range units {
-		absent[lintel.ID(u.ID)] = u.Behaviour == sim.Offline
-	}
-	for _, device := range devices {
-		for offline, known := absent[device.ID]; known && !offline; {
-			if state, _ := s.control.State(device.Doors[0]); s.control.Connected(device.ID) && state.ObservedAt.After(began) {
-				break
-			}
-			select {
-			case <-time.After(time.Millisecond):
-			case <-ctx.Done():
-				return errors.New("the simulated controllers did not connect")
-			}
+		if u.Behaviour == sim.Offline {
+			continue
+		}
+		device := devices[slices.IndexFunc(devices, func(d store.Device) bool { return string(d.ID) == u.ID })]
+		if err := awaitReport(ctx, s.control, device, began); err != nil {
+			return fmt.Errorf("the simulated controller %s did not connect: %w", device.Name, err)
 		}
 	}
 	return nil
+}
+
+// awaitReport returns when a controller has reported its first door since began.
+func awaitReport(ctx context.Context, c *control.Service, device store.Device, began time.Time) error {
+	for {
+		state, _ := c.State(device.Doors[0])
+		if c.Connected(device.ID) && state.ObservedAt.After(began) {
+			return nil
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error {

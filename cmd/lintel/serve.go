@@ -48,17 +48,22 @@ func serveCommand() *cobra.Command {
 }
 
 func loadConfig(cmd *cobra.Command, file string) (config.Config, error) {
+	cfg, unknown, err := config.Load(config.Sources{File: file, Env: os.Environ(), Flags: optionFlags(cmd)})
+	for _, name := range unknown {
+		fmt.Fprintf(cmd.ErrOrStderr(), "lintel: warning: the environment variable %s is not an option and is ignored\n", name)
+	}
+	return cfg, err
+}
+
+// optionFlags returns the options that were given as flags.
+func optionFlags(cmd *cobra.Command) map[string]string {
 	flags := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if isOption(f.Name) {
 			flags[f.Name] = f.Value.String()
 		}
 	})
-	cfg, unknown, err := config.Load(config.Sources{File: file, Env: os.Environ(), Flags: flags})
-	for _, name := range unknown {
-		fmt.Fprintf(cmd.ErrOrStderr(), "lintel: warning: the environment variable %s is not an option and is ignored\n", name)
-	}
-	return cfg, err
+	return flags
 }
 
 func isOption(name string) bool {
