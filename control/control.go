@@ -110,24 +110,44 @@ func (s *Service) Move(ctx context.Context, r Request) (Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return Receipt{}, err // the caller left while it waited; nothing was recorded
 	}
-	ctx = context.WithoutCancel(ctx)
+	return s.carryOut(context.WithoutCancel(ctx), r, target)
+}
+
+// storeTimeout bounds one use of the store, so that a stuck disk ends a request
+// instead of holding its door for ever.
+const storeTimeout = 10 * time.Second
+
+// carryOut records, sends and settles a request whose turn it is.
+func (s *Service) carryOut(ctx context.Context, r Request, target *access.Target) (Receipt, error) {
 	now := s.cfg.Now()
 	command := lintel.Command{
 		ID: lintel.NewID(), DoorID: r.Door, Action: r.Action, RequestedAt: now, Deadline: now.Add(s.cfg.Deadline),
 	}
-	recorded, err := s.store.RecordCommand(ctx, command, r.TokenHash)
-	if err != nil {
+	if err := s.record(ctx, command, r); err != nil {
 		return Receipt{}, err
 	}
-	if !recorded {
-		return Receipt{}, s.whyNot(ctx, r)
-	}
+	defer s.pending.forget(command.ID)
 	outcome := s.send(command.ID, target, r.Action)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
 	if err := s.store.SettleCommand(ctx, command.ID, outcome); err != nil {
 		return Receipt{}, err
 	}
-	s.pending.forget(command.ID)
 	return Receipt{CommandID: command.ID, HardwareName: target.HardwareName, Outcome: outcome}, nil
+}
+
+// record puts the command on disk if it is still allowed, and else says why not.
+func (s *Service) record(ctx context.Context, command lintel.Command, r Request) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	recorded, err := s.store.RecordCommand(ctx, command, r.TokenHash)
+	if err != nil || recorded {
+		return err
+	}
+	if _, err := s.authorise(ctx, r); err != nil {
+		return err // something was revoked since the request was first allowed
+	}
+	return &lintel.Error{Code: lintel.CodeTooMany, Message: "access to the door is being changed; try again"}
 }
 
 // Wait returns when no movement is being asked for any more. The caller has
@@ -143,15 +163,6 @@ func (s *Service) authorise(ctx context.Context, r Request) (*access.Target, err
 		return nil, err
 	}
 	return target, access.Move(subject, target, r.Action, s.cfg.Now())
-}
-
-// whyNot explains a refusal at the moment of recording: something was revoked
-// since the request was first allowed.
-func (s *Service) whyNot(ctx context.Context, r Request) error {
-	if _, err := s.authorise(ctx, r); err != nil {
-		return err
-	}
-	return &lintel.Error{Code: lintel.CodeTooMany, Message: "access to the door is being changed; try again"}
 }
 
 // send hands the command to its controller and waits for the answer.
