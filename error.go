@@ -14,7 +14,6 @@ const (
 	CodeNotFound        Code = "not_found"       // does not exist, or is not the caller's
 	CodeConflict        Code = "conflict"        // already exists
 	CodeTooMany         Code = "too_many"        // slow down and try again
-	CodeUnavailable     Code = "unavailable"     // the service is stopping or cannot reach its storage
 	CodeInternal        Code = "internal"        // a fault of the service
 )
 
@@ -39,12 +38,12 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // CodeOf returns the code of the first *Error in err's chain, CodeInternal for
-// any other error, and "" for nil.
+// any other error and for one without a code, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
 	}
 	return CodeInternal

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -43,37 +44,35 @@ func HashPassword(password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
+// The most that a stored hash may cost, so that a damaged one is refused
+// instead of taking the machine's memory.
+const (
+	maxMemoryKiB = 256 << 10
+	maxPasses    = 16
+)
+
 // CheckPassword reports whether a password is the one of a hash. It takes the
 // cost from the hash, so that raising it leaves old hashes valid.
 func CheckPassword(hash, password string) bool {
-	var version, memory, time int
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || len(password) > maxPassword {
+		return false
+	}
+	if parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return false
+	}
+	var memory, time uint32
 	var threads uint8
-	var salt64, key64 string
-	n, err := fmt.Sscanf(splitPHC(hash), "argon2id v=%d m=%d,t=%d,p=%d %s %s", &version, &memory, &time, &threads, &salt64, &key64)
-	if err != nil || n != 6 || version != argon2.Version || len(password) > maxPassword {
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads); err != nil {
 		return false
 	}
-	salt, err1 := base64.RawStdEncoding.DecodeString(salt64)
-	key, err2 := base64.RawStdEncoding.DecodeString(key64)
-	if err1 != nil || err2 != nil || len(key) == 0 || time < 1 || threads < 1 {
+	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
+	key, err2 := base64.RawStdEncoding.DecodeString(parts[5])
+	if err1 != nil || err2 != nil || len(key) < keyLen || time < 1 || time > maxPasses || threads < 1 || memory > maxMemoryKiB {
 		return false
 	}
-	got := argon2.IDKey([]byte(password), salt, uint32(time), uint32(memory), threads, uint32(len(key)))
+	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(key)))
 	return subtle.ConstantTimeCompare(got, key) == 1
-}
-
-// splitPHC separates the parts of a PHC string by spaces, for scanning.
-func splitPHC(hash string) string {
-	out := []byte(hash)
-	for i, b := range out {
-		if b == '$' {
-			out[i] = ' '
-		}
-	}
-	if len(out) > 0 && out[0] == ' ' {
-		out = out[1:]
-	}
-	return string(out)
 }
 
 // NewPassword returns a random password of 20 characters, 100 bits.

@@ -13,7 +13,7 @@ const (
 const (
 	// HeaderCommandID names the command that a toggle was recorded as.
 	HeaderCommandID = "Lintel-Command-Id"
-	// HeaderReason says in one word why a toggle was not taken.
+	// HeaderReason says in one word why a toggle was not taken, or why there was nothing to do.
 	HeaderReason = "Lintel-Reason"
 )
 

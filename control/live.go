@@ -107,11 +107,16 @@ func (s *Service) Reported(ctx context.Context, controller lintel.ID, r Report) 
 }
 
 // observe takes a report into account unless it is older than what is known,
-// and says whether it told something new.
+// and says whether it told something new. In a new session it is a door's first
+// plain report that says where the door is now; changes that come before it are
+// of the past, and no evidence.
 func (l *live) observe(controller lintel.ID, r Report) (news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before, ok := l.doors[r.Door]
+	if r.Event != "" && before.session != r.Session {
+		return false // a change of before this session, told afterwards
+	}
 	if ok && (r.Session < before.session || r.Session == before.session && r.Sequence <= before.sequence) {
 		return false
 	}

@@ -58,6 +58,7 @@ func TestOrderIsBySequence(t *testing.T) {
 	h := newHouse()
 	_, _ = h.SessionBegan(t.Context(), theController, "")
 	for _, r := range []Report{
+		report(1, 1, "closed", ""),
 		report(1, 3, "open", "event-three"),
 		report(1, 2, "opening", "event-two"),
 		report(1, 1, "closed", ""),
@@ -71,8 +72,23 @@ func TestOrderIsBySequence(t *testing.T) {
 	if s, _ := h.State(doorAsStored); s.Value != "open" {
 		t.Errorf("%+v", s)
 	}
-	if len(h.store.events) != 2 || h.store.states != 0 {
-		t.Errorf("%d events, %d plain states written; want 2 and none", len(h.store.events), h.store.states)
+	if len(h.store.events) != 2 || h.store.states != 1 {
+		t.Errorf("%d events, %d plain states written; want 2 and 1", len(h.store.events), h.store.states)
+	}
+}
+
+// TestThePastIsNoEvidence: a change that a controller tells after it was away
+// goes into the history, and does not make a door look closed now.
+func TestThePastIsNoEvidence(t *testing.T) {
+	h := newHouse()
+	_, _ = h.SessionBegan(t.Context(), theController, "")
+	_ = h.Reported(t.Context(), theController, report(1, 1, "closed", "of-an-hour-ago"))
+	if s, fresh := h.State(doorAsStored); fresh {
+		t.Errorf("%+v counts as fresh", s)
+	}
+	_ = h.Reported(t.Context(), theController, report(1, 2, "open", ""))
+	if s, fresh := h.State(doorAsStored); !fresh || s.Value != "open" || len(h.store.events) != 1 {
+		t.Errorf("%+v, fresh %v, %d events", s, fresh, len(h.store.events))
 	}
 }
 

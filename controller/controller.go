@@ -62,7 +62,7 @@ type Config struct {
 	Doors    map[int]door.Config // by door number
 	Hardware Hardware
 	Dialer   Dialer
-	Now      func() time.Time // must carry a monotonic reading
+	Now      func() time.Time // must not step, and go on while the machine is suspended
 	Log      *slog.Logger
 }
 
@@ -89,7 +89,7 @@ func New(cfg Config) *Controller {
 	for n := 1; n <= protocol.MaxDoors; n++ {
 		if config, ok := cfg.Doors[n]; ok {
 			c.numbers = append(c.numbers, n)
-			c.doors[n] = &doorRuntime{number: n, config: config}
+			c.doors[n] = &doorRuntime{number: n, config: config, began: cfg.Now()}
 		}
 	}
 	return c
@@ -138,7 +138,8 @@ type link struct {
 
 // connect keeps one connection open and hands each to Run. It waits between
 // tries: half to one and a half times a delay that doubles up to 30 s, so that
-// a fleet does not come back in step.
+// a fleet does not come back in step. Only a connection that lasted begins anew:
+// one that the service ends again and again must not become a storm.
 func (c *Controller) connect(ctx context.Context, links chan<- link) {
 	delay := minDelay
 	for ctx.Err() == nil {
@@ -151,7 +152,7 @@ func (c *Controller) connect(ctx context.Context, links chan<- link) {
 			delay = min(2*delay, maxDelay)
 			continue
 		}
-		delay = minDelay
+		began := c.cfg.Now()
 		select {
 		case links <- link{session, conn}:
 		case <-ctx.Done():
@@ -163,7 +164,11 @@ func (c *Controller) connect(ctx context.Context, links chan<- link) {
 		case <-ctx.Done():
 			return
 		}
-		pause(ctx, jitter(minDelay))
+		if c.cfg.Now().Sub(began) >= maxDelay {
+			delay = minDelay
+		}
+		pause(ctx, jitter(delay))
+		delay = min(2*delay, maxDelay)
 	}
 }
 

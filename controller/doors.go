@@ -15,6 +15,7 @@ type doorRuntime struct {
 	state   door.State
 	command string // the command whose movement this is; empty for none
 	way     door.Direction
+	began   time.Time
 	told    shown // as of the last transition queued
 	known   bool  // told has been set
 	seen    bool  // its value has been known since the start
@@ -160,7 +161,7 @@ func (c *Controller) sendState(d *doorRuntime, now time.Time) {
 	d.sentAt = now
 	since := d.state.Since
 	if since.IsZero() {
-		since = now
+		since = d.began // unknown since the start
 	}
 	c.publish(protocol.TopicState, c.stateMessage(d.number, d.shows(), since, now), nil)
 }

@@ -44,7 +44,7 @@ func New(cfg Config, doors Doors, reads Store) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle(api.V1Toggle, v.route(v.toggle, http.MethodPost))
 	mux.Handle(api.V1Sync, v.route(v.sync, http.MethodGet, http.MethodHead, http.MethodPost))
-	mux.Handle(api.V1Prefix, v.route(v.unknown))
+	mux.Handle("/", v.route(v.unknown))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
 		_, _ = w.Write([]byte("{\"ok\":true}\n"))

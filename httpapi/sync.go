@@ -16,18 +16,23 @@ func (v *v1) device(d store.Device) api.V1Device {
 	out := api.V1Device{
 		ID: string(d.ID), Active: !d.Revoked, Registered: !d.LastContactAt.IsZero(), Entities: len(d.Doors),
 		OwnerFirstName: d.OwnerGivenName, OwnerLastName: d.OwnerFamilyName,
-		LastContact: v1Time(d.LastContactAt), SoftwareVersion: d.Firmware,
-		BlackboxCode:   strings.ReplaceAll(string(d.ID), "-", "")[:16],
-		OpenAlertDelay: openAlertDelay, Doors: []api.V1Door{},
+		SoftwareVersion: d.Firmware,
+		BlackboxCode:    strings.ReplaceAll(string(d.ID), "-", "")[:16],
+		OpenAlertDelay:  openAlertDelay, Doors: []api.V1Door{},
 	}
+	contact := d.LastContactAt
 	for _, door := range d.Doors {
-		out.Doors = append(out.Doors, v.door(door))
+		state, fresh := v.doors.State(door)
+		if state.ObservedAt.After(contact) {
+			contact = state.ObservedAt
+		}
+		out.Doors = append(out.Doors, v1Door(door, state, fresh))
 	}
+	out.LastContact = v1Time(contact)
 	return out
 }
 
-func (v *v1) door(d lintel.Door) api.V1Door {
-	state, fresh := v.doors.State(d)
+func v1Door(d lintel.Door, state lintel.DoorState, fresh bool) api.V1Door {
 	return api.V1Door{
 		ID: string(d.ID), EntityNumber: d.Number, Name: d.Name, Active: true,
 		State: v1State(state, fresh),

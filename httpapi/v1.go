@@ -38,7 +38,6 @@ var statusOf = map[lintel.Code]int{
 	lintel.CodeNotFound:        http.StatusNotFound,
 	lintel.CodeConflict:        http.StatusConflict,
 	lintel.CodeTooMany:         http.StatusTooManyRequests,
-	lintel.CodeUnavailable:     http.StatusServiceUnavailable,
 	lintel.CodeInternal:        http.StatusInternalServerError,
 }
 
@@ -126,8 +125,7 @@ func (v *v1) failed(r *http.Request, err error) answer {
 		v.cfg.Log.Error("request failed", "path", r.URL.Path, "error", err)
 	}
 	a := v.fail(statusOf[code])
-	switch code {
-	case lintel.CodeTooMany, lintel.CodeUnavailable:
+	if code == lintel.CodeTooMany {
 		a.headers = map[string]string{"Retry-After": "1"}
 	}
 	return a

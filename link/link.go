@@ -6,7 +6,6 @@ import (
 	"context"
 	"hash/maphash"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -151,7 +150,7 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sessions[c.Controller] = &session{conn: c, name: m.Session, number: began.Number, doors: began.Doors, serves: m.Doors}
-	l.log.Info("controller connected", "controller", c.Controller, "firmware", m.Firmware, "doors", slices.Sorted(maps.Keys(began.Doors)))
+	l.log.Info("controller connected", "controller", c.Controller, "firmware", m.Firmware, "doors", m.Doors)
 	return nil
 }
 

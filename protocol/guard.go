@@ -14,8 +14,7 @@ const (
 	ReasonNoActuator = "unsupported"   // the opener cannot do this
 )
 
-// MaxTimeAge is how old a time exchange may be for deadlines to be judged by
-// it. A crystal is off by less than 50 ms in that time.
+// MaxTimeAge is how old a time exchange may be for deadlines to be judged by it.
 const MaxTimeAge = 5 * time.Minute
 
 // MaxExchange is the longest round trip of a time exchange that counts.
@@ -23,6 +22,7 @@ const MaxExchange = 2 * time.Second
 
 // Clock is a controller's knowledge of service time, from its own monotonic
 // clock and the last exchange. Steps of either side's wall clock do not touch it.
+// The own clock must go on while the machine is suspended.
 type Clock struct {
 	asked   time.Time // own clock, when the answered request left
 	service int64     // service time in the answer, ms
@@ -50,8 +50,13 @@ func (c *Clock) Latest(t time.Time) (int64, bool) {
 	if !c.known || since > MaxTimeAge {
 		return 0, false
 	}
-	return c.service + since.Milliseconds() + 1, true
+	since += since / slowestClock
+	return c.service + 1 + int64((since+time.Millisecond-1)/time.Millisecond), true // both rounded up
 }
+
+// slowestClock is by which part the controller's clock may be slow: a
+// thousandth, twenty times what a crystal is.
+const slowestClock = 1000
 
 // Guard decides whether a command may be looked at, for one session. The zero
 // Guard refuses everything.

@@ -118,8 +118,9 @@ type Time struct {
 	Now     int64  `json:"now"` // service time, ms
 }
 
-// Will ends a session: sent by the broker when the connection breaks, and by
-// the controller before it leaves on purpose.
+// Will ends a session: the controller publishes it before it leaves on purpose,
+// and leaves it with the broker for when the connection breaks. Lintel's own
+// broker sees that by itself; other brokers do not.
 type Will struct {
 	Version int    `json:"v"`
 	Session string `json:"session"`

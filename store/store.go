@@ -55,7 +55,10 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, err
 		changed, err = result.RowsAffected()
 		return err
 	})
-	return changed, err
+	if err != nil {
+		return 0, err // and changed is not read: when ctx ended first, the write may still run
+	}
+	return changed, nil
 }
 
 // execOne is exec for a statement that must change exactly one row.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,15 +28,9 @@ var adminOptions = []string{"data", "database"}
 // withStore gives a command that administers the database, beside a running
 // service or without one, its flags and the store.
 func withStore(cmd *cobra.Command, run func(ctx context.Context, s *store.Store, args []string) error) *cobra.Command {
-	addOptions(cmd.Flags(), adminOptions...)
-	var file string
-	cmd.Flags().StringVar(&file, "config", "", "Configuration file of the service.")
+	file := adminFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		cfg, err := loadConfig(cmd, file)
-		if err != nil {
-			return err
-		}
-		s, err := joinStore(cmd.Context(), cfg)
+		s, err := adminStore(cmd, *file)
 		if err != nil {
 			return err
 		}
@@ -66,6 +61,30 @@ func opened[E store.Engine](engine E, err error) (*store.Store, error) {
 		return nil, err
 	}
 	return store.New(engine), nil
+}
+
+// adminFlags adds the flags that say which database to administer, and returns
+// where the configuration file's name will be.
+func adminFlags(cmd *cobra.Command) (file *string) {
+	addOptions(cmd.Flags(), adminOptions...)
+	return cmd.Flags().String("config", os.Getenv(config.EnvConfig), "Configuration file of the service. ("+config.EnvConfig+")")
+}
+
+// adminStore opens the database to administer. Only "user add", the first thing
+// that anybody does, may make a new one: elsewhere a missing database is a
+// mistyped directory.
+func adminStore(cmd *cobra.Command, file string) (*store.Store, error) {
+	cfg, err := loadConfig(cmd, file)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Database == "" && !sqlite.Exists(cfg.Data) {
+		if cmd.CommandPath() != "lintel user add" {
+			return nil, fmt.Errorf("there is no database in %s; name the service's data directory with --data", cfg.Data)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "Making a new database in %s.\n", cfg.Data)
+	}
+	return joinStore(cmd.Context(), cfg)
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -125,7 +125,7 @@ func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
 	}
 	fleetCtx, stopFleet := context.WithCancel(ctx)
 	var fleet sync.WaitGroup
-	fleet.Go(func() { sim.Fleet{Broker: s.mqtt, Units: units, Now: time.Now, Log: log}.Run(fleetCtx) })
+	fleet.Go(func() { sim.Fleet{Broker: s.mqtt, Units: units, Now: steadyClock(), Log: log}.Run(fleetCtx) })
 	stop := func() error {
 		stopFleet()
 		fleet.Wait()

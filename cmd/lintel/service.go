@@ -35,11 +35,11 @@ type service struct {
 	log    *slog.Logger
 }
 
-// steadyClock returns a clock that starts at the wall clock's time and never
-// steps: deadlines are judged by it.
+// steadyClock returns a clock that starts at the wall clock's time, never steps
+// and goes on while the machine is suspended: deadlines are judged by it.
 func steadyClock() func() time.Time {
-	start := time.Now()
-	return func() time.Time { return start.Add(time.Since(start)) }
+	wall, boot := time.Now(), sinceBoot()
+	return func() time.Time { return wall.Add(sinceBoot() - boot) }
 }
 
 // startService opens the database, listens, and serves.

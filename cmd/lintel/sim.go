@@ -47,7 +47,7 @@ command enrols the controllers itself, in the database of --data or --database,
 for the account of --user (or the only account there is).`,
 		Args: cobra.NoArgs,
 	}
-	addOptions(cmd.Flags(), adminOptions...)
+	file := adminFlags(cmd)
 	cmd.Flags().StringVar(&o.broker, "broker", "127.0.0.1:1883", "Address of the MQTT endpoint.")
 	cmd.Flags().IntVar(&o.controllers, "controllers", 1, "How many controllers.")
 	cmd.Flags().IntVar(&o.doors, "doors", 1, "How many doors each, 1 to 32.")
@@ -62,7 +62,7 @@ for the account of --user (or the only account there is).`,
 		if o.controllers < 1 || o.doors < 1 || o.doors > lintel.MaxDoors || o.travel < 10*time.Millisecond {
 			return fmt.Errorf("--controllers is at least 1, --doors 1 to %d, --travel at least 10ms", lintel.MaxDoors)
 		}
-		units, err := simUnits(cmd, o)
+		units, err := simUnits(cmd, o, *file)
 		if err != nil {
 			return err
 		}
@@ -75,19 +75,19 @@ for the account of --user (or the only account there is).`,
 			level = slog.LevelDebug
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%d simulated controllers with %d doors each at %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
-		sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: time.Now, Log: newLog(level)}.Run(cmd.Context())
+		sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: steadyClock(), Log: newLog(level)}.Run(cmd.Context())
 		return nil
 	}
 	return cmd
 }
 
-func simUnits(cmd *cobra.Command, o simOptions) ([]sim.Unit, error) {
+func simUnits(cmd *cobra.Command, o simOptions, file string) ([]sim.Unit, error) {
 	var made []credentials
 	var err error
 	if o.credentials != "" {
 		made, err = readCredentials(o)
 	} else {
-		made, err = enrolFleet(cmd, o)
+		made, err = enrolFleet(cmd, o, file)
 	}
 	if err != nil {
 		return nil, err
@@ -130,17 +130,10 @@ func readCredentials(o simOptions) ([]credentials, error) {
 	return made, nil
 }
 
-func enrolFleet(cmd *cobra.Command, o simOptions) (made []credentials, err error) {
-	cfg, err := loadConfig(cmd, "")
+func enrolFleet(cmd *cobra.Command, o simOptions, file string) (made []credentials, err error) {
+	s, err := adminStore(cmd, file)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(cfg.Data); cfg.Database == "" && err != nil {
-		return nil, fmt.Errorf("there is no database in --data %s to enrol the controllers in; give that of the service, or --credentials", cfg.Data)
-	}
-	s, err := joinStore(cmd.Context(), cfg)
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the controllers need --credentials, or the service's database to be enrolled in: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	owner, err := fleetOwner(cmd.Context(), s, o.user)

@@ -79,18 +79,30 @@ func Join(ctx context.Context, dir string) (*DB, error) {
 	return open(ctx, dir, false)
 }
 
+// Exists reports whether there is a database in the directory.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, fileName))
+	return err == nil
+}
+
+// fileName is the database's name in its directory.
+const fileName = "lintel.db"
+
 func open(ctx context.Context, dir string, migrate bool) (*DB, error) {
-	path, err := filepath.Abs(filepath.Join(dir, "lintel.db"))
+	path, err := filepath.Abs(filepath.Join(dir, fileName))
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	if migrate {
+		if err := private(path); err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
 		if err := migrateFile(ctx, path); err != nil {
 			return nil, err
 		}
 	}
 	db := &DB{writer: handle(path, writerOptions, 1), reader: handle(path, readerOptions, readers)}
-	if err := errors.Join(db.verify(ctx), os.Chmod(path, 0o600)); err != nil {
+	if err := db.verify(ctx); err != nil {
 		return nil, errors.Join(err, db.writer.Close(), db.reader.Close())
 	}
 	if !migrate {
@@ -100,6 +112,20 @@ func open(ctx context.Context, dir string, migrate bool) (*DB, error) {
 	}
 	db.group = newGroup(db.writer)
 	return db, nil
+}
+
+// private makes the file, or what there is of it, readable by its owner only,
+// before SQLite gives its log the same mode. A file that exists is not opened:
+// closing it again would drop the locks that SQLite holds in this process.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 const (

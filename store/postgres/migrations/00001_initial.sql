@@ -1,7 +1,9 @@
 -- +goose Up
+-- What is listed by its text is COLLATE "C": the same order whatever the
+-- database's locale is, and SQLite's.
 CREATE TABLE people (
   id            TEXT    NOT NULL PRIMARY KEY,
-  email         TEXT    NOT NULL UNIQUE CHECK (email = lower(email)),
+  email         TEXT    COLLATE "C" NOT NULL UNIQUE CHECK (email = lower(email)),
   given_name    TEXT    NOT NULL,
   family_name   TEXT    NOT NULL,
   password_hash TEXT    NOT NULL, -- empty: no password, nobody can sign in with one
@@ -24,7 +26,7 @@ CREATE INDEX access_tokens_person ON access_tokens (person_id, created_at);
 CREATE TABLE controllers (
   id              TEXT    NOT NULL PRIMARY KEY,
   owner_id        TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
-  name            TEXT    NOT NULL,
+  name            TEXT    COLLATE "C" NOT NULL,
   secret_hash     TEXT    NOT NULL,
   firmware        TEXT    NOT NULL,
   sessions        BIGINT NOT NULL, -- how many it has begun
