@@ -33,5 +33,9 @@ func Hash(s string) string {
 // Is reports whether s has the form of a secret with the prefix.
 func Is(prefix, s string) bool {
 	rest, ok := strings.CutPrefix(s, prefix)
-	return ok && len(rest) == base64.RawURLEncoding.EncodedLen(32)
+	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(32) {
+		return false
+	}
+	_, err := base64.RawURLEncoding.Strict().DecodeString(rest)
+	return err == nil && !strings.ContainsAny(rest, "\r\n") // which decoding leaves out
 }

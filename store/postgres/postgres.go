@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -25,6 +26,9 @@ const connections = 16
 
 // serviceLock is the advisory lock that one service holds on its database.
 const serviceLock = 0x6c696e74656c // "lintel"
+
+// releaseTimeout is how long closing waits for a server that does not answer.
+const releaseTimeout = 2 * time.Second
 
 // DB is an open database. It implements store.Engine.
 type DB struct {
@@ -143,7 +147,16 @@ func (db *DB) IsUnique(err error) bool {
 func (db *DB) Close() error {
 	var err error
 	if db.held != nil {
-		err = db.held.Close()
+		err = db.release()
 	}
 	return errors.Join(err, db.db.Close())
+}
+
+// release gives serviceLock back before it returns, so that the next service
+// can start at once: the server ends a closed connection only a moment later.
+func (db *DB) release() error {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	_, _ = db.held.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(serviceLock)) // where it fails, the connection's end does it
+	return db.held.Close()
 }

@@ -1,0 +1,34 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"testing"
+)
+
+// applied are the hashes of the migrations as they were released; see the same
+// in store/sqlite for when and how it is changed.
+var applied = map[string]string{
+	"00001_initial.sql": "5ef94fbc50d74e4f7009dd810a493ae989ffe60449ed6fb59615e7262b7af4a2",
+}
+
+func TestAppliedMigrationsAreNotEdited(t *testing.T) {
+	have := map[string]string{}
+	err := fs.WalkDir(migrations(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(migrations(), path)
+		sum := sha256.Sum256(text)
+		have[path] = hex.EncodeToString(sum[:])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(have, applied) {
+		t.Errorf("the migrations differ from the released ones:\nhave %q\nwant %q", have, applied)
+	}
+}

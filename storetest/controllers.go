@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"lintel"
+)
+
+var controllerCases = []testCase{
+	{"AddController", "is all or nothing", addControllerAtomic},
+	{"AddController", "an unknown owner is refused", addControllerUnknown},
+	{"AddController", "takes as many doors as are allowed", addControllerMany},
+	{"SetControllerSecret", "replaces the secret", setSecret},
+	{"SetControllerSecret", "an unknown or revoked one is not found", setSecretRefused},
+	{"ControllerSecretHash", "an unknown or revoked one is not found", secretHashRefused},
+	{"BeginSession", "numbers rise for each controller", sessionsRise},
+	{"BeginSession", "an unknown or revoked one is not found", sessionRefused},
+	{"EndSession", "notes when it was last heard", endSession},
+}
+
+// addControllerAtomic gives two doors one number: the second fails, so nothing stays.
+func addControllerAtomic(t *testing.T, h *house) {
+	c, doors := newController(h.owner, 2)
+	doors[1].Number = 1
+	wantCode(t, h.AddController(t.Context(), c, "x", doors), lintel.CodeInternal)
+	_, err := h.ControllerSecretHash(t.Context(), c.ID)
+	wantCode(t, err, lintel.CodeNotFound)
+	doors[1].Number = 2
+	must(t, h.AddController(t.Context(), c, "x", doors))
+}
+
+func addControllerUnknown(t *testing.T, h *house) {
+	c, doors := newController(lintel.Person{ID: lintel.NewID()}, 1)
+	wantCode(t, h.AddController(t.Context(), c, "x", doors), lintel.CodeInternal)
+}
+
+func addControllerMany(t *testing.T, h *house) {
+	c, doors := h.addController(t, h.owner, lintel.MaxDoors)
+	_, byNumber, err := h.BeginSession(t.Context(), c.ID, "", epoch)
+	must(t, err)
+	equal(t, len(byNumber), lintel.MaxDoors)
+	equal(t, byNumber[lintel.MaxDoors], doors[lintel.MaxDoors-1].ID)
+	c, doors = newController(h.owner, lintel.MaxDoors+1)
+	wantCode(t, h.AddController(t.Context(), c, "x", doors), lintel.CodeInternal)
+}
+
+func (h *house) secretHash(t *testing.T, c lintel.Controller) string {
+	t.Helper()
+	hash, err := h.ControllerSecretHash(t.Context(), c.ID)
+	must(t, err)
+	return hash
+}
+
+func setSecret(t *testing.T, h *house) {
+	other, _ := h.addController(t, h.owner, 1)
+	equal(t, h.secretHash(t, h.controller), "secret hash")
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new hash"))
+	equal(t, h.secretHash(t, h.controller), "new hash")
+	equal(t, h.secretHash(t, other), "secret hash")
+}
+
+func setSecretRefused(t *testing.T, h *house) {
+	wantCode(t, h.SetControllerSecret(t.Context(), lintel.NewID(), "x"), lintel.CodeNotFound)
+	h.revokeController(t, h.controller)
+	wantCode(t, h.SetControllerSecret(t.Context(), h.controller.ID, "x"), lintel.CodeNotFound)
+}
+
+func secretHashRefused(t *testing.T, h *house) {
+	_, err := h.ControllerSecretHash(t.Context(), lintel.NewID())
+	wantCode(t, err, lintel.CodeNotFound)
+	h.revokeController(t, h.controller)
+	_, err = h.ControllerSecretHash(t.Context(), h.controller.ID)
+	wantCode(t, err, lintel.CodeNotFound)
+}
+
+func sessionsRise(t *testing.T, h *house) {
+	other, otherDoors := h.addController(t, h.owner, 1)
+	for want := int64(1); want <= 3; want++ {
+		number, doors, err := h.BeginSession(t.Context(), h.controller.ID, "1.2.3", epoch)
+		must(t, err)
+		equal(t, number, want)
+		equal(t, doors, map[int]lintel.ID{1: h.doors[0].ID, 2: h.doors[1].ID})
+	}
+	number, doors, err := h.BeginSession(t.Context(), other.ID, "9", epoch.Add(time.Second))
+	must(t, err)
+	equal(t, number, 1)
+	equal(t, doors, map[int]lintel.ID{1: otherDoors[0].ID})
+	devices, err := h.Devices(t.Context(), h.owner.ID)
+	must(t, err)
+	for _, d := range devices {
+		firmware, contact := "1.2.3", epoch
+		if d.ID == other.ID {
+			firmware, contact = "9", epoch.Add(time.Second)
+		}
+		equal(t, d.Firmware, firmware)
+		equal(t, d.LastContactAt, contact)
+	}
+}
+
+func sessionRefused(t *testing.T, h *house) {
+	_, _, err := h.BeginSession(t.Context(), lintel.NewID(), "x", epoch)
+	wantCode(t, err, lintel.CodeNotFound)
+	h.revokeController(t, h.controller)
+	_, _, err = h.BeginSession(t.Context(), h.controller.ID, "x", epoch)
+	wantCode(t, err, lintel.CodeNotFound)
+	devices, err := h.Devices(t.Context(), h.owner.ID)
+	must(t, err)
+	equal(t, devices[0].LastContactAt, time.Time{})
+}
+
+func endSession(t *testing.T, h *house) {
+	other, _ := h.addController(t, h.owner, 1)
+	must(t, h.EndSession(t.Context(), h.controller.ID, epoch.Add(time.Hour)))
+	must(t, h.EndSession(t.Context(), lintel.NewID(), epoch)) // gone meanwhile: nothing to note
+	devices, err := h.Devices(t.Context(), h.owner.ID)
+	must(t, err)
+	for _, d := range devices {
+		want := epoch.Add(time.Hour)
+		if d.ID == other.ID {
+			want = time.Time{}
+		}
+		equal(t, d.LastContactAt, want)
+	}
+}
