@@ -4,16 +4,16 @@
 
 GO ?= go
 
-.PHONY: help run build test test-tools fuzz bench release clean
+.PHONY: help run build test test-tools fuzz bench clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: ## Run Lintel with a demo house and simulated controllers
-	@$(GO) run ./cmd/lintel demo
+	@trap 'stopped=1' INT; $(GO) run ./cmd/lintel demo || [ -n "$$stopped" ]
 
 build: ## Build bin/lintel
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/lintel ./cmd/lintel
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$$(git describe --always --dirty 2>/dev/null || echo dev)" -o bin/lintel ./cmd/lintel
 
 test: test-tools ## Check formatting, vet, lint and run all tests
 	@./scripts/test

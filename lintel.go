@@ -3,7 +3,13 @@
 // library.
 package lintel
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Person is an account holder.
 type Person struct {
@@ -34,6 +40,18 @@ type Door struct {
 	Name         string
 	State        DoorState
 	ChangedAt    time.Time // when its controller last reported a change; zero for never
+}
+
+// MaxName is the longest name of a controller, door or person, in bytes.
+const MaxName = 64
+
+// CheckName reports whether a name can be shown anywhere: 1 to MaxName bytes of
+// UTF-8 without control characters. what names it in the error, which has CodeInvalid.
+func CheckName(what, name string) error {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return &Error{Code: CodeInvalid, Message: fmt.Sprintf("the %s is not 1 to %d bytes of text without control characters", what, MaxName)}
+	}
+	return nil
 }
 
 // MaxDoors is how many doors one controller may have.

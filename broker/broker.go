@@ -54,6 +54,7 @@ type Limits struct {
 	MaxPacket      uint32        // bytes of one MQTT packet
 	MaxConnections int64         // authenticated connections
 	MaxHandshakes  int           // connections that have not authenticated yet
+	MaxPerAddress  int           // of those, from one address
 	Handshake      time.Duration // from accept to a valid CONNECT
 	MaxKeepAlive   uint16        // seconds; also for clients that ask for none
 	WriteTimeout   time.Duration // for one write to a client that does not read
@@ -62,7 +63,7 @@ type Limits struct {
 // DefaultLimits suit a garage and a fleet alike.
 func DefaultLimits() Limits {
 	return Limits{
-		MaxPacket: 16 << 10, MaxConnections: 100_000, MaxHandshakes: 4096,
+		MaxPacket: 16 << 10, MaxConnections: 100_000, MaxHandshakes: 4096, MaxPerAddress: 1024,
 		Handshake: 10 * time.Second, MaxKeepAlive: 120, WriteTimeout: 5 * time.Second,
 	}
 }

@@ -239,7 +239,7 @@ func TestTakeOver(t *testing.T) {
 func TestHandshakesAreBounded(t *testing.T) {
 	limits := DefaultLimits()
 	limits.Handshake = 200 * time.Millisecond
-	limits.MaxHandshakes = 50
+	limits.MaxHandshakes, limits.MaxPerAddress = 100, 50
 	_, _, address := serve(t, limits)
 	openings := map[string][]byte{
 		"silence":        nil,
@@ -273,6 +273,23 @@ func TestHandshakesAreBounded(t *testing.T) {
 		}
 	}
 	connect(t, options(address, alice))
+}
+
+// TestOneAddressKeepsNobodyOut: while one address holds all the places it may,
+// another still gets in.
+func TestOneAddressKeepsNobodyOut(t *testing.T) {
+	limits := DefaultLimits()
+	limits.MaxHandshakes, limits.MaxPerAddress = 30, 20
+	_, _, address := serve(t, limits)
+	for range 40 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	elsewhere := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	connect(t, options(address, alice).SetDialer(elsewhere))
 }
 
 func TestOversizedPacketsEndTheConnection(t *testing.T) {

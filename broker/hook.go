@@ -52,9 +52,14 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "its will is not on its own topic")
 		return false
 	}
-	ok, err := b.auth.AuthenticateController(b.ctx, parsed, string(pk.Connect.Password))
-	if err != nil || !ok {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "wrong or revoked secret", "error", err)
+	var ok bool
+	aside(func() { ok, err = b.auth.AuthenticateController(b.ctx, parsed, string(pk.Connect.Password)) })
+	if err != nil {
+		b.log.Error("cannot check a client's secret", "remote", cl.Net.Remote, "controller", id, "error", err)
+		return false
+	}
+	if !ok {
+		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "wrong or revoked secret")
 		return false
 	}
 	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
@@ -98,9 +103,21 @@ func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if c := h.broker.connection(cl); c != nil {
 		name := pk.TopicName[len(h.broker.topics.Topic(cl.ID, "")):]
-		h.broker.handler.Received(c, name, pk.Payload)
+		aside(func() { h.broker.handler.Received(c, name, pk.Payload) })
 	}
 	return pk, packets.CodeSuccessIgnore
+}
+
+// aside runs f on a goroutine of its own and waits for it. What goes through the
+// database needs a deep stack, and a connection's own goroutine, once grown for
+// its hello, would keep it for as long as the controller stays.
+func aside(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
 }
 
 // OnWill drops wills: the end of the connection itself is what counts.

@@ -18,14 +18,18 @@ import (
 // deliver a command late.
 type listener struct {
 	net.Listener
-	limits     Limits
-	log        *slog.Logger
-	handshakes atomic.Int64
-	closed     atomic.Bool
+	limits Limits
+	log    *slog.Logger
+	closed atomic.Bool
+
+	mu         sync.Mutex     // guards what follows
+	handshakes map[string]int // unauthenticated connections by address
+	total      int
+	warned     time.Time
 }
 
 func newListener(l net.Listener, limits Limits, log *slog.Logger) *listener {
-	return &listener{Listener: l, limits: limits, log: log}
+	return &listener{Listener: l, limits: limits, log: log, handshakes: map[string]int{}}
 }
 
 // The methods of listeners.Listener.
@@ -49,8 +53,7 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 			l.log.Error("cannot accept a connection", "error", err)
 			time.Sleep(acceptPause) // out of descriptors, most likely
 			continue
-		case l.handshakes.Add(1) > int64(l.limits.MaxHandshakes):
-			l.handshakes.Add(-1)
+		case !l.admit(addressOf(conn)):
 			conn.Close()
 			continue
 		}
@@ -61,6 +64,45 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 			_ = establish(l.ID(), c) // why a connection ended is the hook's to tell
 		}()
 	}
+}
+
+// admit takes a place among the handshakes, unless there is none left: in all,
+// or for one address, so that nobody alone keeps everybody else out.
+func (l *listener) admit(address string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total < l.limits.MaxHandshakes && l.handshakes[address] < l.limits.MaxPerAddress {
+		l.total++
+		l.handshakes[address]++
+		return true
+	}
+	if now := time.Now(); now.Sub(l.warned) >= warnEvery {
+		l.warned = now
+		l.log.Warn("refusing connections: too many have not authenticated", "address", address,
+			"from_it", l.handshakes[address], "in_all", l.total)
+	}
+	return false
+}
+
+// leave gives the place back.
+func (l *listener) leave(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total--
+	if l.handshakes[address]--; l.handshakes[address] == 0 {
+		delete(l.handshakes, address)
+	}
+}
+
+// warnEvery keeps a flood of connections from becoming a flood of lines.
+const warnEvery = 10 * time.Second
+
+func addressOf(conn net.Conn) string {
+	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		return conn.RemoteAddr().String()
+	}
+	return host
 }
 
 const acceptPause = 100 * time.Millisecond
@@ -99,7 +141,7 @@ func (c *guardedConn) authenticated(generation uint64) {
 }
 
 // finished gives the place among the handshakes back, once.
-func (c *guardedConn) finished() { c.once.Do(func() { c.listener.handshakes.Add(-1) }) }
+func (c *guardedConn) finished() { c.once.Do(func() { c.listener.leave(addressOf(c.Conn)) }) }
 
 // SetDeadline is what the MQTT server calls to keep a connection alive; before
 // authentication it may not go past the handshake's end.

@@ -139,12 +139,14 @@ type Sources struct {
 	File  string            // path of a TOML file; empty for none
 	Env   []string          // as os.Environ returns it
 	Flags map[string]string // by option name, those that were given
+	Only  []string          // the options that matter; the others are neither set nor checked. Empty for all
 }
 
 // Load reads a configuration and reports every fault in it at once. unknown
 // names environment variables with our prefix that no option has.
 func Load(s Sources) (c Config, unknown []string, err error) {
 	options := Options()
+	matters := func(o Option) bool { return len(s.Only) == 0 || slices.Contains(s.Only, o.Name) }
 	values, origin := map[string]string{}, map[string]string{}
 	var faults []error
 	put := func(name, value, from string) { values[name], origin[name] = value, from }
@@ -157,6 +159,9 @@ func Load(s Sources) (c Config, unknown []string, err error) {
 		put(name, value, "--"+name)
 	}
 	for _, o := range options {
+		if !matters(o) {
+			continue
+		}
 		if err := o.set(&c, values[o.Name]); err != nil {
 			shown := strconv.Quote(values[o.Name])
 			if o.Secret {
@@ -165,7 +170,9 @@ func Load(s Sources) (c Config, unknown []string, err error) {
 			faults = append(faults, fmt.Errorf("%s: %s %w", origin[o.Name], shown, err))
 		}
 	}
-	faults = append(faults, c.check()...)
+	if len(s.Only) == 0 {
+		faults = append(faults, c.check()...)
+	}
 	return c, unknown, errors.Join(faults...)
 }
 

@@ -38,7 +38,7 @@ type Order struct {
 	Controller lintel.ID
 	DoorNumber int
 	Action     lintel.Action
-	TTL        time.Duration // the controller must not act when more than this has passed
+	Deadline   time.Time // by the steady clock: the controller must not act after this
 }
 
 // Errors of Link.Send.
@@ -50,7 +50,8 @@ var (
 // Config configures a Service.
 type Config struct {
 	Deadline time.Duration    // how long a controller has to answer; at least 100 ms
-	Now      func() time.Time // wall clock
+	Now      func() time.Time // wall clock, for what is recorded
+	Steady   func() time.Time // never steps and goes on in suspend, for deadlines and freshness
 	Log      *slog.Logger
 }
 
@@ -63,14 +64,18 @@ type Service struct {
 	pending pending
 	live    live
 	moving  sync.WaitGroup
+
+	stopping chan struct{} // closed by Stop
+	stop     sync.Once
 }
 
 // New returns a Service.
 func New(cfg Config, store Store, link Link) *Service {
 	return &Service{cfg: cfg, store: store, link: link,
-		turns:   turns{doors: map[lintel.ID]*turn{}},
-		pending: pending{waits: map[lintel.ID]*waiting{}},
-		live:    live{sessions: map[lintel.ID]int64{}, doors: map[lintel.ID]liveDoor{}},
+		turns:    turns{doors: map[lintel.ID]*turn{}},
+		pending:  pending{waits: map[lintel.ID]*waiting{}},
+		stopping: make(chan struct{}),
+		live:     live{sessions: map[lintel.ID]int64{}, doors: map[lintel.ID]liveDoor{}},
 	}
 }
 
@@ -91,7 +96,8 @@ type Receipt struct {
 // Move decides, records, sends and settles one request. Requests for one door
 // take turns. Once the command is recorded, ctx no longer matters: the command
 // may have been sent, and its outcome must be kept. A nil error means that the
-// outcome in the receipt is on disk.
+// outcome in the receipt is on disk. With an error the receipt holds what is
+// known: the hardware's name, and the command's ID if it was recorded.
 //
 // Errors: CodeUnauthenticated, CodeForbidden, CodeNotFound (the door does not
 // exist or is not the bearer's), CodeTooMany, CodeInternal, or ctx's.
@@ -104,7 +110,7 @@ func (s *Service) Move(ctx context.Context, r Request) (Receipt, error) {
 	}
 	release, err := s.turns.take(ctx, r.Door, s.turnTimeout())
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{HardwareName: target.HardwareName}, err
 	}
 	defer release()
 	if err := ctx.Err(); err != nil {
@@ -117,23 +123,59 @@ func (s *Service) Move(ctx context.Context, r Request) (Receipt, error) {
 // instead of holding its door for ever.
 const storeTimeout = 10 * time.Second
 
-// carryOut records, sends and settles a request whose turn it is.
+// carryOut records, sends and settles a request whose turn it is. Its deadline
+// counts from the beginning: what the disk takes is not given to the controller
+// on top.
 func (s *Service) carryOut(ctx context.Context, r Request, target *access.Target) (Receipt, error) {
-	now := s.cfg.Now()
+	now, deadline := s.cfg.Now(), s.cfg.Steady().Add(s.cfg.Deadline)
 	command := lintel.Command{
 		ID: lintel.NewID(), DoorID: r.Door, Action: r.Action, RequestedAt: now, Deadline: now.Add(s.cfg.Deadline),
 	}
+	receipt := Receipt{HardwareName: target.HardwareName}
 	if err := s.record(ctx, command, r); err != nil {
-		return Receipt{}, err
+		return receipt, err
 	}
+	receipt.CommandID = command.ID
 	defer s.pending.forget(command.ID)
-	outcome := s.send(command.ID, target, r.Action)
+	receipt.Outcome = s.send(target, Order{
+		CommandID: command.ID, Controller: target.ControllerID, DoorNumber: target.DoorNumber, Action: r.Action, Deadline: deadline,
+	})
+	return receipt, s.settle(ctx, command.ID, receipt.Outcome)
+}
+
+// settle puts an outcome on disk. When that fails the caller is told so, and it
+// is tried again behind its back until it succeeds: what a controller has
+// answered is not forgotten for a full disk.
+func (s *Service) settle(ctx context.Context, id lintel.ID, o lintel.Outcome) error {
+	err := s.settleOnce(ctx, id, o)
+	if err == nil {
+		return nil
+	}
+	s.cfg.Log.Error("an outcome is not on disk yet", "command", id, "status", o.Status, "error", err)
+	s.moving.Go(func() {
+		for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+			select {
+			case <-time.After(wait):
+			case <-s.stopping:
+				return // the next start settles it as unknown
+			}
+			if s.settleOnce(ctx, id, o) == nil {
+				return
+			}
+		}
+	})
+	return err
+}
+
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
+
+func (s *Service) settleOnce(ctx context.Context, id lintel.ID, o lintel.Outcome) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := s.store.SettleCommand(ctx, command.ID, outcome); err != nil {
-		return Receipt{}, err
-	}
-	return Receipt{CommandID: command.ID, HardwareName: target.HardwareName, Outcome: outcome}, nil
+	return s.store.SettleCommand(ctx, id, o)
 }
 
 // record puts the command on disk if it is still allowed, and else says why not.
@@ -150,9 +192,12 @@ func (s *Service) record(ctx context.Context, command lintel.Command, r Request)
 	return &lintel.Error{Code: lintel.CodeTooMany, Message: "access to the door is being changed; try again"}
 }
 
-// Wait returns when no movement is being asked for any more. The caller has
-// stopped new requests before.
-func (s *Service) Wait() { s.moving.Wait() }
+// Stop returns when nothing is under way any more. The caller has stopped new
+// requests before.
+func (s *Service) Stop() {
+	s.stop.Do(func() { close(s.stopping) })
+	s.moving.Wait()
+}
 
 // turnTimeout is how long a request waits for those before it at the same door.
 func (s *Service) turnTimeout() time.Duration { return 2 * s.cfg.Deadline }
@@ -165,27 +210,29 @@ func (s *Service) authorise(ctx context.Context, r Request) (*access.Target, err
 	return target, access.Move(subject, target, r.Action, s.cfg.Now())
 }
 
-// send hands the command to its controller and waits for the answer.
-func (s *Service) send(id lintel.ID, target *access.Target, action lintel.Action) lintel.Outcome {
-	answer := s.pending.expect(id, target.ControllerID)
-	err := s.link.Send(Order{
-		CommandID: id, Controller: target.ControllerID, DoorNumber: target.DoorNumber, Action: action, TTL: s.cfg.Deadline,
-	})
-	switch err {
+// send hands an order to its controller and waits for the answer until the
+// order's deadline. Where that has passed already, nothing is sent.
+func (s *Service) send(target *access.Target, o Order) lintel.Outcome {
+	left := o.Deadline.Sub(s.cfg.Steady())
+	if left <= 0 {
+		return s.settled(lintel.StatusUnreachable, 0, "too_late_to_send")
+	}
+	answer := s.pending.expect(o.CommandID, target.ControllerID)
+	switch err := s.link.Send(o); err {
 	case nil:
 	case ErrNoDoor:
 		return s.settled(lintel.StatusRefused, codeUnsupported, "no_such_door")
 	default:
 		return s.settled(lintel.StatusUnreachable, 0, "offline")
 	}
-	timer := time.NewTimer(s.cfg.Deadline)
+	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
 	case a := <-answer:
 		return s.answered(a)
 	case <-timer.C:
 	}
-	if s.pending.giveUp(id) {
+	if s.pending.giveUp(o.CommandID) {
 		return s.settled(lintel.StatusUnanswered, 0, "deadline")
 	}
 	return s.answered(<-answer) // it came at the last moment

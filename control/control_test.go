@@ -126,7 +126,7 @@ func newHouse() *house {
 		commands: map[lintel.ID]lintel.Command{}, late: map[lintel.ID]lintel.LateAnswer{},
 	}
 	link := &wire{store: store, orders: make(chan Order, 1000)}
-	return &house{New(Config{Deadline: 5 * time.Second, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, store, link), store, link}
+	return &house{New(Config{Deadline: 5 * time.Second, Now: time.Now, Steady: time.Now, Log: slog.New(slog.DiscardHandler)}, store, link), store, link}
 }
 
 type moveResult struct {
@@ -153,7 +153,7 @@ func TestRecordedBeforeSentAndSettledBeforeAnswered(t *testing.T) {
 		h := newHouse()
 		done := h.move(t.Context(), lintel.ActionOpen)
 		order := <-h.link.orders
-		if order.TTL != 5*time.Second || order.DoorNumber != 1 || order.Controller != theController {
+		if order.Deadline.Sub(time.Now()) != 5*time.Second || order.DoorNumber != 1 || order.Controller != theController {
 			t.Errorf("%+v", order)
 		}
 		h.answer(order.CommandID, 200)
@@ -309,7 +309,7 @@ func TestTooManyWaiting(t *testing.T) {
 		if got := <-h.move(t.Context(), lintel.ActionOpen); lintel.CodeOf(got.err) != lintel.CodeTooMany {
 			t.Errorf("%+v", got)
 		}
-		h.Wait()
+		h.Stop()
 	})
 }
 

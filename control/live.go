@@ -53,6 +53,7 @@ type liveDoor struct {
 	session    int64
 	sequence   int64
 	state      lintel.DoorState
+	heard      time.Time // by the steady clock
 }
 
 // SessionBegan records a controller's new session, which replaces any older one.
@@ -89,18 +90,14 @@ func (s *Service) Reported(ctx context.Context, controller lintel.ID, r Report) 
 	if r.State.Since.After(now) {
 		r.State.Since = now // no door has changed in the future
 	}
+	news := s.live.observe(controller, r, s.cfg.Steady()) // before the disk: nobody may read what is no longer true
 	if r.Event != "" {
-		err := s.store.RecordEvent(ctx, controller, lintel.DoorEvent{
+		return s.store.RecordEvent(ctx, controller, lintel.DoorEvent{
 			ID: r.Event, DoorID: r.Door, Session: r.Session, Sequence: r.Sequence, State: r.State,
 			Cause: r.Cause, CommandID: r.CommandID, OccurredAt: r.State.Since, ReceivedAt: now,
 		})
-		if err != nil {
-			return err
-		}
-		s.live.observe(controller, r)
-		return nil
 	}
-	if !s.live.observe(controller, r) {
+	if !news {
 		return nil // as before: a repetition needs no disk
 	}
 	return s.store.RecordState(ctx, r.Door, r.Session, r.Sequence, r.State)
@@ -110,7 +107,7 @@ func (s *Service) Reported(ctx context.Context, controller lintel.ID, r Report) 
 // and says whether it told something new. In a new session it is a door's first
 // plain report that says where the door is now; changes that come before it are
 // of the past, and no evidence.
-func (l *live) observe(controller lintel.ID, r Report) (news bool) {
+func (l *live) observe(controller lintel.ID, r Report, heard time.Time) (news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before, ok := l.doors[r.Door]
@@ -120,9 +117,9 @@ func (l *live) observe(controller lintel.ID, r Report) (news bool) {
 	if ok && (r.Session < before.session || r.Session == before.session && r.Sequence <= before.sequence) {
 		return false
 	}
-	l.doors[r.Door] = liveDoor{controller, r.Session, r.Sequence, r.State}
+	l.doors[r.Door] = liveDoor{controller, r.Session, r.Sequence, r.State, heard}
 	a, b := before.state, r.State
-	return !ok || before.session != r.Session || a.Value != b.Value || a.Source != b.Source || a.SensorLost != b.SensorLost
+	return !ok || before.session != r.Session || a.Value != b.Value || a.SensorLost != b.SensorLost
 }
 
 // State returns a door's state: what its controller last said in its present
@@ -136,7 +133,7 @@ func (s *Service) State(door lintel.Door) (state lintel.DoorState, fresh bool) {
 		return door.State, false
 	}
 	connected := s.live.sessions[door.ControllerID] == d.session
-	recent := s.cfg.Now().Sub(d.state.ObservedAt) <= FreshFor
+	recent := s.cfg.Steady().Sub(d.heard) <= FreshFor
 	return d.state, connected && recent && !d.state.SensorLost && d.state.Value != lintel.ValueUnknown
 }
 

@@ -117,6 +117,7 @@ func (c *Controller) Run(ctx context.Context) {
 		case <-done:
 			c.conn, messages, done = nil, nil, nil
 		case m := <-messages:
+			c.sense() // what the door has shown already comes before any decision
 			c.receive(m)
 		case in := <-c.cfg.Hardware.Inputs():
 			c.apply(in)
@@ -141,17 +142,22 @@ type link struct {
 // a fleet does not come back in step. Only a connection that lasted begins anew:
 // one that the service ends again and again must not become a storm.
 func (c *Controller) connect(ctx context.Context, links chan<- link) {
-	delay := minDelay
+	delay, failing := minDelay, false
 	for ctx.Err() == nil {
 		session := rand.Text()
 		will := protocol.Encode(&protocol.Will{Version: protocol.Version, Session: session})
 		conn, err := c.cfg.Dialer.Dial(ctx, will)
 		if err != nil {
-			c.cfg.Log.Debug("cannot connect", "error", err)
+			if !failing {
+				c.cfg.Log.Warn("cannot connect; trying again", "error", err)
+			}
+			failing = true
 			pause(ctx, jitter(delay))
 			delay = min(2*delay, maxDelay)
 			continue
 		}
+		failing = false
+		c.cfg.Log.Debug("connected", "session", session)
 		began := c.cfg.Now()
 		select {
 		case links <- link{session, conn}:
@@ -164,6 +170,7 @@ func (c *Controller) connect(ctx context.Context, links chan<- link) {
 		case <-ctx.Done():
 			return
 		}
+		c.cfg.Log.Debug("the connection has ended")
 		if c.cfg.Now().Sub(began) >= maxDelay {
 			delay = minDelay
 		}
@@ -274,6 +281,18 @@ func (c *Controller) tick() {
 	}
 	if c.conn != nil && now.Sub(c.asked) >= protocol.TimeEvery {
 		c.askTime()
+	}
+}
+
+// sense applies every input that is waiting.
+func (c *Controller) sense() {
+	for {
+		select {
+		case in := <-c.cfg.Hardware.Inputs():
+			c.apply(in)
+		default:
+			return
+		}
 	}
 }
 

@@ -248,6 +248,7 @@ type Config struct {
 	ClosedSensor bool          // a sensor at the closed end
 	OpenSensor   bool          // a sensor at the open end
 	Reports      bool          // the opener reports its own state
+	SoleControl  bool          // nothing else moves the door: no wall button, no remote control. See arrive
 	Travel       time.Duration // longest time a full movement takes; at least a second
 	FreshFor     time.Duration // how long a reading stays fresh; 0 for wired sensors, whose level is always known
 }

@@ -16,6 +16,7 @@ type State struct {
 	moveEnds time.Time    // when the present movement must be over; zero when none
 	departBy time.Time    // when the door must have left the end it was seen at; zero when none
 	reported time.Time    // when the opener last reported
+	stale    bool         // the evidence grew too old; until every fitted sensor is heard again
 }
 
 // Input is one thing that happens to a door: Sensed, Reported, Obstruction,
@@ -78,12 +79,15 @@ func (c Config) SensorLost(s State) bool {
 
 // Fresh reports whether every fitted sensor was heard within FreshFor.
 func (c Config) Fresh(now time.Time, s State) bool {
-	due := c.staleAt(s)
-	return due.IsZero() || now.Before(due)
+	at := c.staleAt(s)
+	return !s.stale && (at.IsZero() || now.Before(at))
 }
 
 // NextTick returns when the state changes by time alone, zero for never.
 func (c Config) NextTick(s State) time.Time {
+	if s.stale {
+		return time.Time{}
+	}
 	return earliest(s.moveEnds, s.departBy, c.staleAt(s))
 }
 
@@ -142,15 +146,17 @@ func (c Config) sense(now time.Time, s State, in Sensed) State {
 	if in.End == ClosedEnd && !c.ClosedSensor || in.End == OpenEnd && !c.OpenSensor {
 		return s
 	}
-	before := s.readings[in.End]
+	before, wasStale := s.readings[in.End], s.stale
 	s.readings[in.End], s.heard[in.End] = in.Reading, now
-	if before == in.Reading {
-		return s // a check-in
+	s.stale = false
+	s.stale = !c.Fresh(now, s)
+	if s.stale || before == in.Reading && !wasStale {
+		return s // another sensor is still out of date, or a check-in
 	}
 	if c.SensorLost(s) {
 		return lose(now, s)
 	}
-	left := before == At && in.Reading == Away
+	left := before == At && in.Reading == Away && !wasStale
 	switch {
 	case s.readings[ClosedEnd] == At && s.readings[OpenEnd] == At:
 		return lose(now, s) // a door cannot be at both ends
@@ -205,7 +211,11 @@ func (c Config) report(now time.Time, s State, v Value) State {
 	if !c.Reports || c.fittedShows(s, At) || (c.ClosedSensor || c.OpenSensor) && c.SensorLost(s) {
 		return s
 	}
+	if c.ClosedSensor && v == Closed || c.OpenSensor && v == Open {
+		return s // its own sensor says otherwise; the movement's time limit goes on
+	}
 	s.reported, s.departBy, s.moveEnds = now, time.Time{}, time.Time{}
+	s.stale = s.stale && (c.ClosedSensor || c.OpenSensor)
 	switch v {
 	case Unknown:
 		return lose(now, s)
@@ -214,18 +224,13 @@ func (c Config) report(now time.Time, s State, v Value) State {
 	case Closing, Closed:
 		s.Last = Down
 	}
-	if c.ClosedSensor && v == Closed {
-		return s // its own sensor says otherwise
-	}
 	return settle(now, s, v, FromOpener)
 }
 
 // pass applies what time alone does.
 func (c Config) pass(now time.Time, s State) State {
-	if !c.Fresh(now, s) {
-		for end := range s.readings {
-			s.readings[end] = Lost
-		}
+	if !s.stale && !c.Fresh(now, s) {
+		s.stale = true
 		return lose(now, s)
 	}
 	if due(now, s.departBy) {
@@ -241,17 +246,22 @@ func (c Config) pass(now time.Time, s State) State {
 }
 
 // arrive ends a movement whose time is up. Where a sensor should have shown the
-// end, something came between: the door is somewhere, and its last movement is
-// no longer certain. Where none is fitted, the end is inferred.
+// end, something came between: the door is somewhere. Where none is fitted, the
+// end is inferred. Either way the last movement is no longer certain: at an end
+// without a sensor nobody sees a person stop and reverse the door at the wall.
+// Only where nothing else can move the door is it still known at an inferred end.
 func (c Config) arrive(now time.Time, s State) State {
 	s.moveEnds = time.Time{}
+	inferred := s.Value == Opening && !c.OpenSensor || s.Value == Closing && !c.ClosedSensor
+	if !inferred || !c.SoleControl {
+		s.Last = NoDirection
+	}
 	switch {
 	case s.Value == Opening && !c.OpenSensor:
 		return settle(now, s, Open, Inferred)
 	case s.Value == Closing && !c.ClosedSensor:
 		return settle(now, s, Closed, Inferred)
 	case s.Value == Opening || s.Value == Closing:
-		s.Last = NoDirection
 		return settle(now, s, Stopped, Inferred)
 	}
 	return s

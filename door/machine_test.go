@@ -89,8 +89,24 @@ func TestAMovementThatDoesNotArriveLeavesNothingCertain(t *testing.T) {
 	})
 }
 
-func TestOneSensorInfersTheOtherEnd(t *testing.T) {
+// TestOneSensorDoesNotSeeTheWallButton: at the end without a sensor somebody may
+// have stopped and reversed the door, so only what the sensor sees is acted on.
+func TestOneSensorDoesNotSeeTheWallButton(t *testing.T) {
 	play(t, oneButtonOneSensor, []moment{
+		{at: 0, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
+		{at: 1, in: Asked{DoOpen}, value: Opening, last: Up, effect: Pulse},
+		{at: 2, in: closedNow(Away), value: Opening, source: FromSensor, last: Up},
+		{at: 14.5, in: Tick{}, value: Open},
+		{at: 20, in: Asked{DoOpen}, value: Open},
+		{at: 30, in: Asked{DoClose}, value: Open, refusal: RefuseWrongWay},
+		{at: 40, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
+	})
+}
+
+func TestOneSensorWithSoleControlInfersTheOtherEnd(t *testing.T) {
+	alone := oneButtonOneSensor
+	alone.SoleControl = true
+	play(t, alone, []moment{
 		{at: 0, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
 		{at: 1, in: Asked{DoOpen}, value: Opening, last: Up, effect: Pulse},
 		{at: 2, in: closedNow(Away), value: Opening, source: FromSensor, last: Up},
@@ -123,9 +139,9 @@ func TestOpenSensorOnlyNeverShowsClosed(t *testing.T) {
 		{at: 2, in: openNow(At), value: Open, source: FromSensor, last: Up},
 		{at: 3, in: Asked{DoClose}, value: Closing, last: Down, effect: Pulse},
 		{at: 4, in: openNow(Away), value: Closing, source: FromSensor, last: Down},
-		{at: 16.5, in: Tick{}, value: Closed, last: Down},
-		{at: 17, in: Asked{DoClose}, value: Closed, last: Down, refusal: RefuseWrongWay},
-		{at: 18, in: Asked{DoOpen}, value: Opening, last: Up, effect: Pulse},
+		{at: 16.5, in: Tick{}, value: Closed},
+		{at: 17, in: Asked{DoClose}, value: Closed, refusal: RefuseWrongWay},
+		{at: 18, in: Asked{DoOpen}, value: Closed, refusal: RefuseWrongWay},
 	})
 }
 
@@ -180,7 +196,8 @@ func TestStaleReadingsAreNoEvidence(t *testing.T) {
 		{at: 0, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
 		{at: 50, in: closedNow(At), value: Closed, source: FromSensor, last: Down}, // a check-in
 		{at: 109, in: Tick{}, value: Closed, source: FromSensor, last: Down},
-		{at: 110, in: Asked{DoOpen}, refusal: RefuseSensor},
+		{at: 110, in: Asked{DoOpen}, refusal: RefuseStale},
+		{at: 111, in: Tick{}},
 		{at: 120, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
 	})
 }
@@ -214,6 +231,19 @@ func TestSensorsThatAreNotFittedAreIgnored(t *testing.T) {
 		{at: 1, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
 		{at: 2, in: openNow(Lost), value: Closed, source: FromSensor, last: Down},
 		{at: 3, in: Reported{Open}, value: Closed, source: FromSensor, last: Down},
+	})
+}
+
+// TestAnOpenerAgainstItsSensor: an opener that says closed where the sensor does
+// not see the door cannot keep a movement going for ever.
+func TestAnOpenerAgainstItsSensor(t *testing.T) {
+	both := Config{Opener: Discrete, Reports: true, ClosedSensor: true, Travel: 10 * time.Second}
+	play(t, both, []moment{
+		{at: 0, in: closedNow(Away), value: Open},
+		{at: 1, in: Asked{DoClose}, value: Closing, last: Down, effect: DriveClose},
+		{at: 5, in: Reported{Closed}, value: Closing, last: Down},
+		{at: 13.5, in: Tick{}, value: Stopped},
+		{at: 14, in: Asked{DoClose}, value: Closing, last: Down, effect: DriveClose},
 	})
 }
 

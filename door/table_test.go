@@ -45,10 +45,11 @@ Rules that hold in every row and are left out of it:
 - A door with a monitor only, and no opener wired, refuses everything with
   (unsupported).
 
-"Last" is the last movement: none means that it is not known for certain. Rows
-with a one-button opener and an inferred state rely on it. With a sensor at the
-closed end only, somebody who stops and reverses the door at the wall button
-between the ends cannot be seen; a second sensor closes that gap.
+"Last" is the last movement: none means that it is not known for certain. The
+machine knows it at an inferred end only where the door is set up as moved by
+nothing else (SoleControl). Otherwise somebody may have stopped and reversed the
+door at the wall button, unseen, and with a one-button opener an inferred end is
+always a row with "none": refused. A sensor at each end avoids that.
 
 `)
 	for _, opener := range []Opener{OneButton, Discrete} {

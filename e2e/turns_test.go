@@ -107,7 +107,7 @@ func TestAQueueHasAnEnd(t *testing.T) {
 	if refusal.err != nil {
 		t.Fatal(refusal.err)
 	}
-	refusal.refusedWith(t, http.StatusTooManyRequests, "Error communicating with Lintel, too many requests (429)")
+	refusal.refusedWith(t, http.StatusTooManyRequests, "Error communicating with Workshop, too many requests (429)")
 	if refusal.Header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}

@@ -152,11 +152,23 @@ func (v *v1) toggle(r *http.Request) answer {
 	case lintel.CodeForbidden:
 		return v.challenge(http.StatusForbidden, insufficientScope(access.ScopeFor(request.Action)))
 	default:
-		return v.failed(r, err)
+		return v.failedMove(r, err, receipt)
 	}
 	v.cfg.Log.Info("door command", "command", receipt.CommandID, "door", request.Door, "action", request.Action,
 		"status", receipt.Outcome.Status, "code", receipt.Outcome.Code, "reason", receipt.Outcome.Reason)
 	return moved(receipt)
+}
+
+// failedMove answers an error with what is known of the controller and the command.
+func (v *v1) failedMove(r *http.Request, err error, receipt control.Receipt) answer {
+	a := v.failed(r, err)
+	if receipt.HardwareName != "" {
+		a.message = message(a.status, receipt.HardwareName)
+	}
+	if receipt.CommandID != "" {
+		a.headers = map[string]string{api.HeaderCommandID: string(receipt.CommandID)}
+	}
+	return a
 }
 
 // refuseBody answers a request whose body is wrong. Who may not ask at all is

@@ -83,7 +83,7 @@ func (l *Link) Send(o control.Order) error {
 	s.sequence++
 	err := s.conn.Send(protocol.TopicCommand, protocol.Encode(&protocol.Command{
 		Version: protocol.Version, ID: string(o.CommandID), Session: s.name, Sequence: s.sequence,
-		Door: o.DoorNumber, Action: string(o.Action), Deadline: l.steady().Add(o.TTL).UnixMilli(),
+		Door: o.DoorNumber, Action: string(o.Action), Deadline: o.Deadline.UnixMilli(),
 	}))
 	if err != nil {
 		l.log.Info("a command could not be sent", "controller", o.Controller, "error", err)
@@ -133,7 +133,7 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	stripe.Lock()
 	defer stripe.Unlock()
 	if c.Ended() {
-		return errReplaced
+		return errEnded
 	}
 	if s := l.session(c); s != nil {
 		return errSecondHello
@@ -225,7 +225,7 @@ func (l *Link) end(c *broker.Connection) {
 var (
 	errNotSubscribed = &lintel.Error{Code: lintel.CodeInvalid, Message: "hello before the subscriptions to cmd and time"}
 	errSecondHello   = &lintel.Error{Code: lintel.CodeInvalid, Message: "a second hello on one connection"}
-	errReplaced      = &lintel.Error{Code: lintel.CodeConflict, Message: "a newer connection has taken this one's place"}
+	errEnded         = &lintel.Error{Code: lintel.CodeConflict, Message: "a hello on a connection that has ended"}
 	errNoSession     = &lintel.Error{Code: lintel.CodeInvalid, Message: "a report without a session, or from another one"}
 	errNotOwnDoor    = &lintel.Error{Code: lintel.CodeInvalid, Message: "a report on a door that is not enrolled at this controller"}
 )

@@ -4,14 +4,13 @@ import "time"
 
 // The reasons by which a controller refuses a command before it looks at the door.
 const (
-	ReasonMalformed  = "malformed"     // not a valid Command
-	ReasonSession    = "wrong_session" // made for another connection
-	ReasonRepeated   = "repeated"      // its sequence number was seen, or a higher one
-	ReasonLate       = "late"          // its deadline has passed, or may have
-	ReasonTooFar     = "too_far_ahead" // its deadline is more than MaxLead ahead
-	ReasonNoTime     = "no_time"       // the service's time is not known well enough
-	ReasonNoDoor     = "no_such_door"  // the controller has no door of that number
-	ReasonNoActuator = "unsupported"   // the opener cannot do this
+	ReasonMalformed = "malformed"     // not a valid Command
+	ReasonSession   = "wrong_session" // made for another connection
+	ReasonRepeated  = "repeated"      // its sequence number was seen, or a higher one
+	ReasonLate      = "late"          // its deadline has passed, or may have
+	ReasonTooFar    = "too_far_ahead" // its deadline is more than MaxLead ahead
+	ReasonNoTime    = "no_time"       // the service's time is not known well enough
+	ReasonNoDoor    = "no_such_door"  // the controller has no door of that number
 )
 
 // MaxTimeAge is how old a time exchange may be for deadlines to be judged by it.
@@ -55,7 +54,7 @@ func (c *Clock) Latest(t time.Time) (int64, bool) {
 }
 
 // slowestClock is by which part the controller's clock may be slow: a
-// thousandth, twenty times what a crystal is.
+// thousandth, ten times what a crystal is.
 const slowestClock = 1000
 
 // Guard decides whether a command may be looked at, for one session. The zero

@@ -217,6 +217,16 @@ func positive(name string, n int64) error {
 	return nil
 }
 
+// maxTime is the end of the year 9999 in Unix milliseconds.
+const maxTime = 253_402_300_799_999
+
+func serviceTime(name string, ms int64) error {
+	if ms < 1 || ms > maxTime {
+		return fmt.Errorf("%s is not a time of 1 to %d", name, int64(maxTime))
+	}
+	return nil
+}
+
 func (m *Hello) validate() error {
 	if len(m.Firmware) > 64 || strings.ContainsFunc(m.Firmware, unicode.IsControl) {
 		return errors.New("firmware is longer than 64 bytes or has control characters")
@@ -234,7 +244,7 @@ func (m *Hello) validate() error {
 
 func (m *Command) validate() error {
 	return errors.Join(head(m.Version, m.Session), form("id", m.ID, idForm), positive("seq", m.Sequence),
-		doorNumber(m.Door), oneOf("action", m.Action, "open", "close", "stop"), positive("deadline", m.Deadline))
+		doorNumber(m.Door), oneOf("action", m.Action, "open", "close", "stop"), serviceTime("deadline", m.Deadline))
 }
 
 func (m *Ack) validate() error {
@@ -251,7 +261,7 @@ func (m *State) validate() error {
 	err := errors.Join(head(m.Version, m.Session), positive("seq", m.Sequence), doorNumber(m.Door),
 		oneOf("value", m.Value, "closed", "opening", "open", "closing", "stopped", "unknown"),
 		oneOf("source", m.Source, "sensor", "opener", "inferred"), oneOf("sensor", m.Sensor, "ok", "lost"),
-		positive("since", m.Since))
+		serviceTime("since", m.Since))
 	if m.Event == "" {
 		return err
 	}
@@ -265,7 +275,7 @@ func (m *State) validate() error {
 func (m *TimeRequest) validate() error { return head(m.Version, m.Session) }
 
 func (m *Time) validate() error {
-	return errors.Join(head(m.Version, m.Session), positive("now", m.Now))
+	return errors.Join(head(m.Version, m.Session), serviceTime("now", m.Now))
 }
 
 func (m *Will) validate() error { return head(m.Version, m.Session) }

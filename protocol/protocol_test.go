@@ -115,6 +115,7 @@ func TestLimits(t *testing.T) {
 		state(func(m *State) { m.Cause = "" }),
 		state(func(m *State) { m.Command = "" }),
 		state(func(m *State) { m.Since = 0 }),
+		state(func(m *State) { m.Since = 1<<63 - 1 }),
 		&Hello{Version: 1, Session: testSession},
 		&Hello{Version: 1, Session: testSession, Doors: make([]int, MaxDoors+1)},
 		&Hello{Version: 1, Session: testSession, Doors: []int{1}, Firmware: strings.Repeat("x", 65)},

@@ -11,7 +11,7 @@ import (
 
 // AddController enrols a controller with its doors in one transaction.
 func (s *Store) AddController(ctx context.Context, c lintel.Controller, secretHash string, doors []lintel.Door) error {
-	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at)
 			VALUES ($1, $2, $3, $4, '', 0, $5)`,
@@ -62,7 +62,7 @@ func (s *Store) ControllerSecretHash(ctx context.Context, id lintel.ID) (string,
 // controller's doors by number. An unknown or revoked controller is CodeNotFound.
 func (s *Store) BeginSession(ctx context.Context, id lintel.ID, firmware string, now time.Time) (int64, map[int]lintel.ID, error) {
 	var number int64
-	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
 		return tx.QueryRowContext(ctx, `
 			UPDATE controllers SET sessions = sessions + 1, firmware = $1, last_contact_at = $2
 			WHERE id = $3 AND revoked_at IS NULL RETURNING sessions`, firmware, ms(now), string(id)).Scan(&number)

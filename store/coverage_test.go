@@ -92,7 +92,7 @@ func (n *notes) open(t *testing.T) store.Engine {
 	return noting{sql.OpenDB(connector), engine}
 }
 
-func (n noting) Write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (n noting) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	tx, err := n.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // RecordEvent stores a door's change and, where no later report has been
 // stored, the door's state with it. A repeated event changes nothing.
 func (s *Store) RecordEvent(ctx context.Context, controller lintel.ID, e lintel.DoorEvent) error {
-	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			INSERT INTO door_events (controller_id, event, door_id, session, sequence, value, source, sensor_lost,
 				cause, command_id, occurred_at, received_at)
@@ -25,13 +25,11 @@ func (s *Store) RecordEvent(ctx context.Context, controller lintel.ID, e lintel.
 		if err != nil {
 			return err
 		}
-		if added == 1 {
-			_, err = tx.ExecContext(ctx, `UPDATE doors SET changed_at = $1 WHERE id = $2`, ms(e.ReceivedAt), string(e.DoorID))
-			if err != nil {
-				return err
-			}
+		if added == 0 {
+			return nil
 		}
-		return setState(ctx, tx, e.DoorID, e.Session, e.Sequence, e.State)
+		changed := sql.NullInt64{Int64: ms(e.ReceivedAt), Valid: true}
+		return setState(ctx, tx, e.DoorID, e.Session, e.Sequence, e.State, changed)
 	})
 	if err != nil {
 		return internal("record event", err)
@@ -42,8 +40,8 @@ func (s *Store) RecordEvent(ctx context.Context, controller lintel.ID, e lintel.
 // RecordState stores a door's state without a change, unless a later report
 // has been stored.
 func (s *Store) RecordState(ctx context.Context, door lintel.ID, session, sequence int64, state lintel.DoorState) error {
-	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
-		return setState(ctx, tx, door, session, sequence, state)
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		return setState(ctx, tx, door, session, sequence, state, sql.NullInt64{})
 	})
 	if err != nil {
 		return internal("record state", err)
@@ -51,11 +49,14 @@ func (s *Store) RecordState(ctx context.Context, door lintel.ID, session, sequen
 	return nil
 }
 
-func setState(ctx context.Context, tx *sql.Tx, door lintel.ID, session, sequence int64, state lintel.DoorState) error {
+// setState stores a door's state unless a later report has been stored; changed
+// is when it changed, NULL for a report that is no change.
+func setState(ctx context.Context, tx Tx, door lintel.ID, session, sequence int64, state lintel.DoorState, changed sql.NullInt64) error {
 	_, err := tx.ExecContext(ctx, `
-		UPDATE doors SET value = $1, source = $2, sensor_lost = $3, since = $4, observed_at = $5, session = $6, sequence = $7
-		WHERE id = $8 AND (session < $6 OR session = $6 AND sequence < $7)`,
-		state.Value, state.Source, state.SensorLost, nullMS(state.Since), nullMS(state.ObservedAt), session, sequence, string(door))
+		UPDATE doors SET value = $1, source = $2, sensor_lost = $3, since = $4, observed_at = $5, session = $6, sequence = $7,
+			changed_at = COALESCE($8, changed_at)
+		WHERE id = $9 AND (session < $6 OR session = $6 AND sequence < $7)`,
+		state.Value, state.Source, state.SensorLost, nullMS(state.Since), nullMS(state.ObservedAt), session, sequence, changed, string(door))
 	return err
 }
 

@@ -19,13 +19,19 @@ type Engine interface {
 	// or was undone because fn or the engine failed. fn may run together with
 	// others in one commit, must touch the database through tx only, and must
 	// not block.
-	Write(ctx context.Context, fn func(tx *sql.Tx) error) error
+	Write(ctx context.Context, fn func(tx Tx) error) error
 	// Reader returns a handle for reading what is committed.
 	Reader() *sql.DB
 	// IsUnique reports whether err says that a row like it already exists.
 	IsUnique(err error) bool
 	// Close ends all work and releases the database.
 	Close() error
+}
+
+// Tx is a transaction as the store uses it; *sql.Tx is one.
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // Store is the service's state.
@@ -47,7 +53,7 @@ func (s *Store) Close() error {
 // exec runs one statement in its own write and returns how many rows it changed.
 func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	var changed int64
-	err := s.engine.Write(ctx, func(tx *sql.Tx) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -20,7 +19,7 @@ type lateEngine struct {
 	ran chan error
 }
 
-func (e lateEngine) Write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (e lateEngine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	go func() { e.ran <- e.Engine.Write(context.WithoutCancel(ctx), fn) }()
 	return context.Canceled
 }
@@ -63,7 +62,7 @@ type brokenEngine struct{ store.Engine }
 
 var errDisk = errors.New("disk I/O error")
 
-func (brokenEngine) Write(context.Context, func(tx *sql.Tx) error) error { return errDisk }
+func (brokenEngine) Write(context.Context, func(tx store.Tx) error) error { return errDisk }
 
 // TestErrorsSayNothingInternal holds that what a person may read of a failed
 // storage names no cause, while the log gets it.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"database/sql"
 	"sync"
 	"testing"
 	"time"
@@ -145,8 +144,8 @@ func (h *house) authority(t *testing.T, token store.Token, door lintel.ID) (*acc
 // raw changes what no method of the store changes yet.
 func (h *house) raw(t *testing.T, query string, args ...any) {
 	t.Helper()
-	must(t, h.engine.Write(t.Context(), func(tx *sql.Tx) error {
-		_, err := tx.Exec(query, args...)
+	must(t, h.engine.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.ExecContext(t.Context(), query, args...)
 		return err
 	}))
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +76,7 @@ func adminFlags(cmd *cobra.Command) (file *string) {
 // that anybody does, may make a new one: elsewhere a missing database is a
 // mistyped directory.
 func adminStore(cmd *cobra.Command, file string) (*store.Store, error) {
-	cfg, err := loadConfig(cmd, file)
+	cfg, err := loadConfig(cmd, file, false, adminOptions...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +153,17 @@ func userCommand() *cobra.Command {
 
 func newPerson(ctx context.Context, s *store.Store, email, given, family, password string) (lintel.Person, error) {
 	local, domain, ok := strings.Cut(email, "@")
-	if !ok || local == "" || domain == "" || strings.ContainsAny(email, " \t\r\n<>") || len(email) > 254 {
+	if !ok || local == "" || domain == "" || strings.ContainsAny(email, " <>") || len(email) > 254 ||
+		!utf8.ValidString(email) || strings.ContainsFunc(email, unicode.IsControl) {
 		return lintel.Person{}, &lintel.Error{Code: lintel.CodeInvalid, Message: fmt.Sprintf("%q is not an e-mail address", email)}
+	}
+	for what, name := range map[string]string{"first name": given, "last name": family} {
+		if name == "" {
+			continue // nobody has to give one
+		}
+		if err := lintel.CheckName(what, name); err != nil {
+			return lintel.Person{}, err
+		}
 	}
 	hash, err := account.HashPassword(password)
 	if err != nil {

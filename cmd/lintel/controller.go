@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,9 +91,15 @@ topics                        lintel/v1/%s/...
 
 // enrol stores a new controller with a secret of its own.
 func enrol(ctx context.Context, s *store.Store, owner lintel.ID, name string, doorNames []string) (credentials, error) {
-	if name == "" || len(name) > 64 || len(doorNames) == 0 || len(doorNames) > lintel.MaxDoors {
-		return credentials{}, &lintel.Error{Code: lintel.CodeInvalid,
-			Message: fmt.Sprintf("a controller has a name of 1 to 64 characters and 1 to %d doors", lintel.MaxDoors)}
+	if len(doorNames) == 0 || len(doorNames) > lintel.MaxDoors {
+		return credentials{}, &lintel.Error{Code: lintel.CodeInvalid, Message: fmt.Sprintf("a controller has 1 to %d doors", lintel.MaxDoors)}
+	}
+	checks := []error{lintel.CheckName("controller's name", name)}
+	for _, doorName := range doorNames {
+		checks = append(checks, lintel.CheckName("door's name", doorName))
+	}
+	if err := errors.Join(checks...); err != nil {
+		return credentials{}, err
 	}
 	c := lintel.Controller{ID: lintel.NewID(), OwnerID: owner, Name: name, CreatedAt: time.Now()}
 	made := credentials{ControllerID: string(c.ID), Name: name, Secret: secret.New(secret.ControllerSecret)}

@@ -14,12 +14,13 @@ import (
 	"lintel"
 )
 
-// version is set by the release build.
+// version is set by make build.
 var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "lintel:", sentence(err))
 		os.Exit(1)

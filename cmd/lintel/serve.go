@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,14 +32,15 @@ func serveCommand() *cobra.Command {
 			_, err := io.WriteString(cmd.OutOrStdout(), config.Sample())
 			return err
 		}
-		cfg, err := loadConfig(cmd, file)
+		cfg, err := loadConfig(cmd, file, check)
+		if check && cfg.TLSCert != "" && cfg.TLSKey != "" {
+			_, tlsErr := serverTLS(cfg)
+			err = errors.Join(err, tlsErr)
+		}
 		if err != nil {
 			return fmt.Errorf("the configuration is not valid:\n%w", err)
 		}
 		if check {
-			if _, err := serverTLS(cfg); err != nil {
-				return err
-			}
 			fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
 			return nil
 		}
@@ -47,9 +49,16 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-func loadConfig(cmd *cobra.Command, file string) (config.Config, error) {
-	cfg, unknown, err := config.Load(config.Sources{File: file, Env: os.Environ(), Flags: optionFlags(cmd)})
+// loadConfig reads the options that matter, all when only is empty. A variable
+// that looks like an option and is none is an error where strict, else a
+// warning: the environment is shared with other programs.
+func loadConfig(cmd *cobra.Command, file string, strict bool, only ...string) (config.Config, error) {
+	cfg, unknown, err := config.Load(config.Sources{File: file, Env: os.Environ(), Flags: optionFlags(cmd), Only: only})
 	for _, name := range unknown {
+		if strict {
+			err = errors.Join(err, fmt.Errorf("unknown environment variable %s", name))
+			continue
+		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "lintel: warning: the environment variable %s is not an option and is ignored\n", name)
 	}
 	return cfg, err

@@ -89,8 +89,9 @@ func (s *service) open(ctx context.Context, cfg config.Config) error {
 
 // serve wires the parts together: httpapi -> control -> link -> broker, and back.
 func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listener) error {
-	l := link.New(time.Now, steadyClock(), s.log)
-	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: time.Now, Log: s.log}, s.store, l)
+	steady := steadyClock()
+	l := link.New(time.Now, steady, s.log)
+	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: time.Now, Steady: steady, Log: s.log}, s.store, l)
 	l.Bind(s.control)
 	var err error
 	s.broker, err = broker.New(secrets{s.store}, l, broker.Topics{
@@ -110,7 +111,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      3*cfg.Deadline + 10*time.Second, // waiting for a turn, then for the controller
+		WriteTimeout:      3*cfg.Deadline + 30*time.Second, // a turn, the controller, and the disk at its worst
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -128,7 +129,7 @@ func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.http.WriteTimeout)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
-	s.control.Wait()
+	s.control.Stop()
 	return errors.Join(err, s.broker.Close(), s.store.Close())
 }
 

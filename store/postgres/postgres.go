@@ -122,7 +122,7 @@ func migrations() fs.FS {
 }
 
 // Write implements store.Engine. PostgreSQL groups commits by itself.
-func (db *DB) Write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (db *DB) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	tx, err := db.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)

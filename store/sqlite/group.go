@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"lintel/store"
 )
 
 // maxGroup is how many writes share one commit at the most.
@@ -16,30 +18,35 @@ const maxGroup = 128
 // the throughput, and it costs nothing when there is no queue. No timer: a
 // write never waits for company.
 type group struct {
-	db     *sql.DB
+	writer *writer
 	queue  chan *write
 	closed chan struct{}
 	ended  chan struct{}
+	err    error // of closing the writer; set before ended
 	once   sync.Once
 }
 
 type write struct {
-	fn   func(tx *sql.Tx) error
+	fn   func(tx store.Tx) error
 	err  error // of fn
 	done chan error
 }
 
 var errClosed = errors.New("the database is closed")
 
-func newGroup(db *sql.DB) *group {
-	g := &group{db: db, queue: make(chan *write, maxGroup), closed: make(chan struct{}), ended: make(chan struct{})}
+func newGroup(ctx context.Context, db *sql.DB) (*group, error) {
+	writer, err := newWriter(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{writer: writer, queue: make(chan *write, maxGroup), closed: make(chan struct{}), ended: make(chan struct{})}
 	go g.run()
-	return g
+	return g, nil
 }
 
 // write queues fn and waits for its commit. When ctx ends first the write may
 // still happen, and the error says only that the caller no longer waits.
-func (g *group) write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (g *group) write(ctx context.Context, fn func(tx store.Tx) error) error {
 	w := &write{fn: fn, done: make(chan error, 1)}
 	select {
 	case g.queue <- w:
@@ -64,13 +71,17 @@ func (g *group) write(ctx context.Context, fn func(tx *sql.Tx) error) error {
 }
 
 // close finishes what is queued and ends the goroutine.
-func (g *group) close() {
+func (g *group) close() error {
 	g.once.Do(func() { close(g.closed) })
 	<-g.ended
+	return g.err
 }
 
 func (g *group) run() {
-	defer close(g.ended)
+	defer func() {
+		g.err = g.writer.close()
+		close(g.ended)
+	}()
 	for {
 		select {
 		case w := <-g.queue:
@@ -102,7 +113,18 @@ func (g *group) gather(first *write) []*write {
 // commit runs the writes in one transaction. Each has a savepoint of its own,
 // so that one that fails is undone alone; a group of one needs none.
 func (g *group) commit(writes []*write) {
-	err := g.transact(writes)
+	err := g.writer.transact(func() error {
+		if len(writes) == 1 {
+			writes[0].err = g.safely(writes[0].fn)
+			return writes[0].err
+		}
+		for _, w := range writes {
+			if err := g.isolated(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	for _, w := range writes {
 		if w.err == nil {
 			w.err = err
@@ -111,46 +133,27 @@ func (g *group) commit(writes []*write) {
 	}
 }
 
-func (g *group) transact(writes []*write) error {
-	tx, err := g.db.Begin()
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer tx.Rollback() // of no effect after a commit
-	if len(writes) == 1 {
-		if writes[0].err = safely(writes[0].fn, tx); writes[0].err != nil {
-			return nil
-		}
-		return tx.Commit()
-	}
-	for _, w := range writes {
-		if err := isolated(tx, w); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
-}
-
-func isolated(tx *sql.Tx, w *write) error {
-	if _, err := tx.Exec(`SAVEPOINT item`); err != nil {
+func (g *group) isolated(w *write) error {
+	if err := g.writer.run(`SAVEPOINT item`); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	end := `RELEASE item`
-	if w.err = safely(w.fn, tx); w.err != nil {
-		end = `ROLLBACK TO item; RELEASE item`
+	if w.err = g.safely(w.fn); w.err != nil {
+		if err := g.writer.run(`ROLLBACK TO item`); err != nil {
+			return fmt.Errorf("savepoint: %w", err)
+		}
 	}
-	if _, err := tx.Exec(end); err != nil {
+	if err := g.writer.run(`RELEASE item`); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
 	return nil
 }
 
 // safely keeps one caller's panic from ending everybody's writes.
-func safely(fn func(tx *sql.Tx) error, tx *sql.Tx) (err error) {
+func (g *group) safely(fn func(tx store.Tx) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a write: %v", p)
 		}
 	}()
-	return fn(tx)
+	return fn(g.writer)
 }

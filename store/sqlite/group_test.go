@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"lintel/store"
 )
 
 // bubble is a group on a table of numbers, where the test can wait until every
 // write is queued.
 type bubble struct {
 	*group
-	db *sql.DB
+	reader *sql.DB
 }
 
 func inBubble(t *testing.T, test func(t *testing.T, b *bubble)) {
@@ -25,18 +27,21 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bubble)) {
 		if _, err := db.Exec(`CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT`); err != nil {
 			t.Fatal(err)
 		}
-		b := &bubble{newGroup(db), db}
+		g, err := newGroup(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bubble{g, handle(path, readerOptions, 1)}
 		test(t, b)
-		b.close()
-		if err := db.Close(); err != nil {
+		if err := errors.Join(b.close(), b.reader.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func insert(n int) func(*sql.Tx) error {
-	return func(tx *sql.Tx) error {
-		_, err := tx.Exec(`INSERT INTO numbers VALUES ($1)`, n)
+func insert(n int) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := tx.ExecContext(context.Background(), `INSERT INTO numbers VALUES ($1)`, n)
 		return err
 	}
 }
@@ -46,7 +51,7 @@ func insert(n int) func(*sql.Tx) error {
 func (b *bubble) hold(t *testing.T) (release func()) {
 	t.Helper()
 	gate := make(chan struct{})
-	b.queueUp(t.Context(), func(*sql.Tx) error {
+	b.queueUp(t.Context(), func(store.Tx) error {
 		<-gate
 		return nil
 	})
@@ -57,7 +62,7 @@ func (b *bubble) hold(t *testing.T) (release func()) {
 }
 
 // queueUp queues writes one after the other and returns where their errors come.
-func (b *bubble) queueUp(ctx context.Context, writes ...func(*sql.Tx) error) (results []chan error) {
+func (b *bubble) queueUp(ctx context.Context, writes ...func(store.Tx) error) (results []chan error) {
 	for _, fn := range writes {
 		result := make(chan error, 1)
 		go func() { result <- b.write(ctx, fn) }()
@@ -71,7 +76,7 @@ func (b *bubble) queueUp(ctx context.Context, writes ...func(*sql.Tx) error) (re
 func (b *bubble) has(t *testing.T, n int) []bool {
 	t.Helper()
 	stored := make([]bool, n)
-	rows, err := b.db.Query(`SELECT n FROM numbers`)
+	rows, err := b.reader.Query(`SELECT n FROM numbers`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +91,14 @@ func (b *bubble) has(t *testing.T, n int) []bool {
 		}
 	}
 	return stored
+}
+
+// commits tells how often the file has been changed, as another connection sees it.
+func (b *bubble) commits(t *testing.T) (n int) {
+	if err := b.reader.QueryRow(`PRAGMA data_version`).Scan(&n); err != nil {
+		t.Error(err)
+	}
+	return n
 }
 
 // check holds every write to what it answered: stored or an error, never both
@@ -107,11 +120,11 @@ func (b *bubble) check(t *testing.T, results []chan error, bad map[int]string) {
 func TestWaitingWritesShareCommits(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		const n = 3*maxGroup + 10
-		shared := map[*sql.Tx]int{}
-		var writes []func(*sql.Tx) error
+		shared := map[int]int{} // by how many commits came before
+		var writes []func(store.Tx) error
 		for i := range n {
-			writes = append(writes, func(tx *sql.Tx) error {
-				shared[tx]++ // the group's goroutine is the only one here
+			writes = append(writes, func(tx store.Tx) error {
+				shared[b.commits(t)]++ // the group's goroutine is the only one here
 				return insert(i)(tx)
 			})
 		}
@@ -144,15 +157,15 @@ func TestALoneWriteNeedsNoCompany(t *testing.T) {
 }
 
 // failures are the ways in which one write goes wrong after it has changed something.
-var failures = map[string]func(n int) func(*sql.Tx) error{
-	"its own error": func(n int) func(*sql.Tx) error {
-		return func(tx *sql.Tx) error { return errors.Join(insert(n)(tx), errors.New("its own error")) }
+var failures = map[string]func(n int) func(store.Tx) error{
+	"its own error": func(n int) func(store.Tx) error {
+		return func(tx store.Tx) error { return errors.Join(insert(n)(tx), errors.New("its own error")) }
 	},
-	"constraint": func(n int) func(*sql.Tx) error {
-		return func(tx *sql.Tx) error { return errors.Join(insert(n)(tx), insert(n)(tx)) }
+	"constraint": func(n int) func(store.Tx) error {
+		return func(tx store.Tx) error { return errors.Join(insert(n)(tx), insert(n)(tx)) }
 	},
-	"panic in a write: oops": func(n int) func(*sql.Tx) error {
-		return func(tx *sql.Tx) error {
+	"panic in a write: oops": func(n int) func(store.Tx) error {
+		return func(tx store.Tx) error {
 			_ = insert(n)(tx)
 			panic("oops")
 		}
@@ -163,7 +176,7 @@ func TestAFailingWriteIsUndoneAlone(t *testing.T) {
 	for want, fail := range failures {
 		for _, place := range []int{0, 2, 4} {
 			inBubble(t, func(t *testing.T, b *bubble) {
-				writes := []func(*sql.Tx) error{insert(0), insert(1), insert(2), insert(3), insert(4)}
+				writes := []func(store.Tx) error{insert(0), insert(1), insert(2), insert(3), insert(4)}
 				writes[place] = fail(place)
 				release := b.hold(t)
 				results := b.queueUp(t.Context(), writes...)
@@ -189,8 +202,8 @@ func TestALoneFailingWriteIsUndone(t *testing.T) {
 func TestABrokenTransactionAcknowledgesNothing(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, b *bubble) {
-			giveUp := func(tx *sql.Tx) error {
-				_, err := tx.Exec(`ROLLBACK`)
+			giveUp := func(tx store.Tx) error {
+				_, err := tx.ExecContext(t.Context(), `ROLLBACK`)
 				if silent {
 					return err
 				}
@@ -214,7 +227,7 @@ func TestCloseFinishesWhatIsQueued(t *testing.T) {
 			results := b.queueUp(t.Context(), insert(0), insert(1), insert(2))
 			closed := make(chan struct{})
 			go func() {
-				b.close()
+				_ = b.close()
 				close(closed)
 			}()
 			synctest.Wait()
@@ -232,8 +245,9 @@ func TestCloseFinishesWhatIsQueued(t *testing.T) {
 
 func TestAWriteAfterCloseIsAnError(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
-		b.close()
-		b.close() // again is no error
+		if err := errors.Join(b.close(), b.close()); err != nil { // again is no error
+			t.Error(err)
+		}
 		for range 2 * maxGroup {
 			if err := b.write(t.Context(), insert(0)); !errors.Is(err, errClosed) {
 				t.Fatalf("error %v", err)

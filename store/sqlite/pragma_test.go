@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 		"journal_size_limit": "67108864", "query_only": "0",
 	}
 	for name, want := range writer {
-		wantPragma(t, db.writer, name, want)
+		wantPragma(t, db.group.writer.conn, name, want)
 	}
 	for name, want := range map[string]string{"query_only": "1", "busy_timeout": "5000", "journal_mode": "wal"} {
 		wantPragma(t, db.reader, name, want)
@@ -27,15 +28,20 @@ func TestSettingsAreReadBack(t *testing.T) {
 	if _, err := db.reader.Exec(`DELETE FROM people`); err == nil {
 		t.Error("a reader can write")
 	}
-	if _, err := db.writer.Exec(`SELECT "no_such_column" FROM people`); err == nil {
+	if _, err := db.group.writer.conn.ExecContext(t.Context(), `SELECT "no_such_column" FROM people`); err == nil {
 		t.Error("a misspelt column is taken for a text")
 	}
 }
 
-func wantPragma(t *testing.T, db *sql.DB, name, want string) {
+// queryer is a pool or one connection of it.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func wantPragma(t *testing.T, db queryer, name, want string) {
 	t.Helper()
 	var got string
-	if err := db.QueryRow("PRAGMA " + name).Scan(&got); err != nil {
+	if err := db.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
 	if got != want {

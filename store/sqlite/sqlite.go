@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
@@ -43,11 +44,12 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	lock := flock.New(filepath.Join(dir, "lintel.lock"))
-	held, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	if !held {
+	waiting, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	if held, err := lock.TryLockContext(waiting, lockTimeout/20); !held {
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
 		return nil, fmt.Errorf("the data directory %s is in use by another lintel service", dir)
 	}
 	db, err := open(ctx, dir, true)
@@ -58,13 +60,18 @@ func Open(ctx context.Context, dir string) (*DB, error) {
 	return db, nil
 }
 
+// lockTimeout is how long a service waits for an administrative command, or for
+// the end of the service before it, to let go of the directory.
+const lockTimeout = 2 * time.Second
+
 // Join opens the database in the directory for a short administrative command,
 // beside a running service if there is one. Where none runs it does what Open
-// does; the schema is never changed under a running service.
+// does, but keeps no service from starting; the schema is never changed under a
+// running one.
 func Join(ctx context.Context, dir string) (*DB, error) {
 	lock := flock.New(filepath.Join(dir, "lintel.lock"))
 	if _, err := os.Stat(dir); err != nil {
-		return Open(ctx, dir)
+		return openUnlocked(ctx, dir)
 	}
 	held, err := lock.TryLock()
 	if err != nil {
@@ -74,9 +81,21 @@ func Join(ctx context.Context, dir string) (*DB, error) {
 		if err := lock.Unlock(); err != nil {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
-		return Open(ctx, dir)
+		return openUnlocked(ctx, dir)
 	}
 	return open(ctx, dir, false)
+}
+
+// openUnlocked is Open without keeping the lock.
+func openUnlocked(ctx context.Context, dir string) (*DB, error) {
+	db, err := Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.lock.Unlock(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // Exists reports whether there is a database in the directory.
@@ -110,7 +129,9 @@ func open(ctx context.Context, dir string, migrate bool) (*DB, error) {
 			return nil, errors.Join(err, db.writer.Close(), db.reader.Close())
 		}
 	}
-	db.group = newGroup(db.writer)
+	if db.group, err = newGroup(ctx, db.writer); err != nil {
+		return nil, errors.Join(err, db.writer.Close(), db.reader.Close())
+	}
 	return db, nil
 }
 
@@ -189,7 +210,7 @@ func (db *DB) verify(ctx context.Context) error {
 }
 
 // Write implements store.Engine by group commit.
-func (db *DB) Write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (db *DB) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	return db.group.write(ctx, fn)
 }
 
@@ -204,8 +225,7 @@ func (db *DB) IsUnique(err error) bool {
 
 // Close implements store.Engine.
 func (db *DB) Close() error {
-	db.group.close()
-	err := errors.Join(db.reader.Close(), db.writer.Close())
+	err := errors.Join(db.group.close(), db.reader.Close(), db.writer.Close())
 	if db.lock != nil {
 		err = errors.Join(err, db.lock.Unlock())
 	}
