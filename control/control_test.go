@@ -153,7 +153,7 @@ func TestRecordedBeforeSentAndSettledBeforeAnswered(t *testing.T) {
 		h := newHouse()
 		done := h.move(t.Context(), lintel.ActionOpen)
 		order := <-h.link.orders
-		if order.Deadline.Sub(time.Now()) != 5*time.Second || order.DoorNumber != 1 || order.Controller != theController {
+		if time.Until(order.Deadline) != 5*time.Second || order.DoorNumber != 1 || order.Controller != theController {
 			t.Errorf("%+v", order)
 		}
 		h.answer(order.CommandID, 200)

@@ -201,7 +201,7 @@ func TestTellsTheTimeAndPassesOn(t *testing.T) {
 	f.hello()
 	f.publish("time/request", `{"v":1,"session":"`+oneSession+`","nonce":42}`)
 	told, err := protocol.Decode[protocol.Time]((<-f.got).Payload())
-	if ahead := time.UnixMilli(told.Now).Sub(time.Now()); err != nil || told.Nonce != 42 || told.Session != oneSession ||
+	if ahead := time.Until(time.UnixMilli(told.Now)); err != nil || told.Nonce != 42 || told.Session != oneSession ||
 		ahead < serviceAhead-time.Minute || ahead > serviceAhead {
 		t.Errorf("%+v, %v", told, err)
 	}

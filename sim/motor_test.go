@@ -25,12 +25,11 @@ func TestNoWrongWayAgainstPhysics(t *testing.T) {
 
 // rig is a machine and the physical door it believes to know.
 type rig struct {
-	config  door.Config
-	state   door.State
-	motor   motor
-	shown   [2]door.Reading
-	now     time.Time
-	actuate int
+	config door.Config
+	state  door.State
+	motor  motor
+	shown  [2]door.Reading
+	now    time.Time
 }
 
 func drive(t *rapid.T, opener door.Opener, sensors int) {
