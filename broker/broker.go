@@ -80,6 +80,8 @@ type Broker struct {
 	cancel  context.CancelFunc
 	closing func() error // close, once
 
+	listener *listener // nil until Serve
+
 	generation atomic.Uint64 // of authentications
 
 	mu          sync.Mutex // guards what follows
@@ -119,12 +121,13 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 	return b, nil
 }
 
-// Serve accepts connections until Close. It returns at once.
+// Serve accepts connections until Close. It returns at once, and is called once.
 func (b *Broker) Serve(listener net.Listener) error {
 	guarded := newListener(listener, b.limits, b.log)
 	if err := b.server.AddListener(guarded); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
+	b.listener = guarded
 	go guarded.Serve(b.server.EstablishConnection)
 	return nil
 }
@@ -137,9 +140,10 @@ func (b *Broker) Close() error {
 
 func (b *Broker) close() error {
 	b.cancel()
-	err := b.server.Close()
-	b.server.Listeners.ClientsWg.Wait()
-	return err
+	if b.listener != nil {
+		b.listener.stop()
+	}
+	return b.server.Close()
 }
 
 // register keeps a connection, and returns the one that must give way: of two

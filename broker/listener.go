@@ -18,18 +18,20 @@ import (
 // deliver a command late.
 type listener struct {
 	net.Listener
-	limits Limits
-	log    *slog.Logger
-	closed atomic.Bool
+	limits  Limits
+	log     *slog.Logger
+	running sync.WaitGroup // connections; grows under mu and only until closed
 
-	mu         sync.Mutex     // guards what follows
+	mu         sync.Mutex // guards what follows
+	closed     bool
+	open       map[*guardedConn]bool
 	handshakes map[string]int // unauthenticated connections by address
 	total      int
 	warned     time.Time
 }
 
 func newListener(l net.Listener, limits Limits, log *slog.Logger) *listener {
-	return &listener{Listener: l, limits: limits, log: log, handshakes: map[string]int{}}
+	return &listener{Listener: l, limits: limits, log: log, handshakes: map[string]int{}, open: map[*guardedConn]bool{}}
 }
 
 // The methods of listeners.Listener.
@@ -44,23 +46,20 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 	for {
 		conn, err := l.Accept()
 		switch {
-		case l.closed.Load() || errors.Is(err, net.ErrClosed):
-			if conn != nil {
-				conn.Close()
-			}
+		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
 			l.log.Error("cannot accept a connection", "error", err)
 			time.Sleep(acceptPause) // out of descriptors, most likely
 			continue
-		case !l.admit(addressOf(conn)):
+		}
+		c := l.guard(conn)
+		if !l.admit(c) {
 			conn.Close()
 			continue
 		}
 		go func() {
-			c := l.guard(conn)
-			defer c.finished()
-			defer conn.Close()
+			defer l.end(c)
 			_ = establish(l.ID(), c) // why a connection ended is the hook's to tell
 		}()
 	}
@@ -68,12 +67,18 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 
 // admit takes a place among the handshakes, unless there is none left: in all,
 // or for one address, so that nobody alone keeps everybody else out.
-func (l *listener) admit(address string) bool {
+func (l *listener) admit(c *guardedConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	address := addressOf(c)
 	if l.total < l.limits.MaxHandshakes && l.handshakes[address] < l.limits.MaxPerAddress {
 		l.total++
 		l.handshakes[address]++
+		l.open[c] = true
+		l.running.Add(1)
 		return true
 	}
 	if now := time.Now(); now.Sub(l.warned) >= warnEvery {
@@ -84,7 +89,30 @@ func (l *listener) admit(address string) bool {
 	return false
 }
 
-// leave gives the place back.
+// end closes a connection and forgets it.
+func (l *listener) end(c *guardedConn) {
+	c.Close()
+	c.finished()
+	l.mu.Lock()
+	delete(l.open, c)
+	l.mu.Unlock()
+	l.running.Done()
+}
+
+// stop accepts nothing more, closes every connection, and returns when all have
+// ended. The server's own close counts on connections not beginning meanwhile.
+func (l *listener) stop() {
+	l.Listener.Close()
+	l.mu.Lock()
+	l.closed = true
+	for c := range l.open {
+		c.Close()
+	}
+	l.mu.Unlock()
+	l.running.Wait()
+}
+
+// leave gives a place among the handshakes back.
 func (l *listener) leave(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,13 +135,8 @@ func addressOf(conn net.Conn) string {
 
 const acceptPause = 100 * time.Millisecond
 
-// Close implements listeners.Listener.
-func (l *listener) Close(closeClients listeners.CloseFn) {
-	if l.closed.CompareAndSwap(false, true) {
-		l.Listener.Close()
-		closeClients(l.ID())
-	}
-}
+// Close implements listeners.Listener. The broker has called stop before.
+func (l *listener) Close(listeners.CloseFn) {}
 
 func (l *listener) guard(conn net.Conn) *guardedConn {
 	c := &guardedConn{Conn: conn, listener: l, until: time.Now().Add(l.limits.Handshake)}
