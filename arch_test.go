@@ -74,8 +74,7 @@ var impure = []string{"context", "database/sql", "io/fs", "log/slog", "net", "ne
 
 // excepted is what files use although the rules forbid it, with the reason.
 var excepted = map[string]string{
-	"broker/listener.go time.Now":               "deadlines of sockets are points of the wall clock, and nothing is decided by them",
-	"store/postgres/cluster_test.go time.Sleep": "waits for another process, which tells nobody when it is ready",
+	"broker/listener.go time.Now": "deadlines of sockets are points of the wall clock, and nothing is decided by them",
 }
 
 // file is one parsed Go file.

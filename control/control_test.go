@@ -25,6 +25,8 @@ type memory struct {
 	states   int
 	sessions int64
 	settling chan struct{} // when not nil, SettleCommand waits for it
+	slow     time.Duration // how long RecordCommand and RecordEvent take
+	failing  int           // how many more times SettleCommand fails
 }
 
 func (m *memory) Authority(context.Context, string, lintel.ID) (*access.Subject, *access.Target, error) {
@@ -34,6 +36,7 @@ func (m *memory) Authority(context.Context, string, lintel.ID) (*access.Subject,
 }
 
 func (m *memory) RecordCommand(_ context.Context, c lintel.Command, _ string) (bool, error) {
+	<-time.After(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.revoked {
@@ -52,6 +55,10 @@ func (m *memory) SettleCommand(_ context.Context, id lintel.ID, o lintel.Outcome
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.failing > 0 {
+		m.failing--
+		return &lintel.Error{Code: lintel.CodeInternal, Message: "the disk is full"}
+	}
 	c := m.commands[id]
 	c.Outcome = o
 	m.commands[id] = c
@@ -76,6 +83,7 @@ func (m *memory) BeginSession(context.Context, lintel.ID, string, time.Time) (in
 func (m *memory) EndSession(context.Context, lintel.ID, time.Time) error { return nil }
 
 func (m *memory) RecordEvent(_ context.Context, _ lintel.ID, e lintel.DoorEvent) error {
+	<-time.After(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = append(m.events, e)
@@ -296,6 +304,53 @@ func TestTheCallerMayLeave(t *testing.T) {
 		if len(h.store.commands) != 1 || h.store.commands[order.CommandID].Outcome.Status != lintel.StatusTaken {
 			t.Errorf("%+v", h.store.commands)
 		}
+	})
+}
+
+// TestTheDiskTakesFromTheDeadline: what recording takes is not given to the
+// controller on top, and what comes too late is not sent at all.
+func TestTheDiskTakesFromTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.store.slow = 3 * time.Second
+		began := time.Now()
+		done := h.move(t.Context(), lintel.ActionOpen)
+		order := <-h.link.orders
+		if left := time.Until(order.Deadline); left != 2*time.Second {
+			t.Errorf("%v left", left)
+		}
+		if got := <-done; got.receipt.Outcome.Status != lintel.StatusUnanswered || time.Since(began) != 5*time.Second {
+			t.Errorf("%+v after %v", got, time.Since(began))
+		}
+		h.store.slow = 5 * time.Second
+		if got := <-h.move(t.Context(), lintel.ActionOpen); got.receipt.Outcome.Status != lintel.StatusUnreachable || len(h.link.orders) != 0 {
+			t.Errorf("%+v, %d sent", got, len(h.link.orders))
+		}
+	})
+}
+
+// TestAnOutcomeOutlivesAFullDisk: the caller learns that its answer is not on
+// disk, and it gets there as soon as the disk allows.
+func TestAnOutcomeOutlivesAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.store.failing = 5
+		done := h.move(t.Context(), lintel.ActionOpen)
+		id := (<-h.link.orders).CommandID
+		h.answer(id, 200)
+		if got := <-done; lintel.CodeOf(got.err) != lintel.CodeInternal || got.receipt.CommandID != id || got.receipt.HardwareName != "Barn" {
+			t.Errorf("%+v", got)
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if o := h.store.commands[id].Outcome; o.Status != lintel.StatusTaken || o.Code != 200 {
+			t.Errorf("%+v", o)
+		}
+		h.store.failing = 1 << 30
+		done = h.move(t.Context(), lintel.ActionOpen)
+		h.answer((<-h.link.orders).CommandID, 200)
+		<-done
+		h.Stop() // does not wait for a disk that never comes back
 	})
 }
 

@@ -77,6 +77,26 @@ func TestOrderIsBySequence(t *testing.T) {
 	}
 }
 
+// TestWhatIsKnownIsShownBeforeItIsStored: while a change is on its way to a slow
+// disk, nobody reads that the door is still closed.
+func TestWhatIsKnownIsShownBeforeItIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		_, _ = h.SessionBegan(t.Context(), theController, "")
+		_ = h.Reported(t.Context(), theController, report(1, 1, "closed", ""))
+		h.store.slow = time.Minute
+		go func() { _ = h.Reported(t.Context(), theController, report(1, 2, "opening", "an-event")) }()
+		synctest.Wait()
+		h.store.mu.Lock()
+		stored := len(h.store.events)
+		h.store.mu.Unlock()
+		if s, _ := h.State(doorAsStored); s.Value != "opening" || stored != 0 {
+			t.Errorf("%+v with %d events stored", s, stored)
+		}
+		<-time.After(2 * time.Minute)
+	})
+}
+
 // TestThePastIsNoEvidence: a change that a controller tells after it was away
 // goes into the history, and does not make a door look closed now.
 func TestThePastIsNoEvidence(t *testing.T) {

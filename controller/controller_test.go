@@ -241,6 +241,29 @@ func TestNothingActsTwiceOrLate(t *testing.T) {
 	})
 }
 
+// TestSensorsComeBeforeCommands: whatever the sensors have shown by the time a
+// command is looked at counts, in whichever order the two are noticed.
+func TestSensorsComeBeforeCommands(t *testing.T) {
+	for range 20 {
+		inBubble(t, func(t *testing.T, p *peer, b *bench) {
+			c := connected(t, p)
+			b.shows(door.Lost, door.Lost)
+			c.command("open", nil)
+			synctest.Wait()
+			for len(c.sent) > 0 {
+				if m := <-c.sent; m.name == protocol.TopicAck {
+					if a, _ := protocol.Decode[protocol.Ack](m.payload); a.Reason != string(door.RefuseSensor) {
+						t.Errorf("%+v on a door whose sensors were lost before", a)
+					}
+				}
+			}
+			if len(b.effects) != 0 {
+				t.Errorf("effects %v", b.effects)
+			}
+		})
+	}
+}
+
 func TestFailedHardwareIsNotTaken(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *peer, b *bench) {
 		c := connected(t, p)

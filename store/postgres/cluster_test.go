@@ -157,7 +157,9 @@ func (c *cluster) connect() (err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for {
+	poll := time.NewTicker(10 * time.Millisecond) // another process's start cannot be waited for otherwise
+	defer poll.Stop()
+	for ; ; <-poll.C {
 		err := c.admin.PingContext(ctx)
 		if err == nil {
 			return nil
@@ -166,7 +168,6 @@ func (c *cluster) connect() (err error) {
 			log, _ := os.ReadFile(c.output.Name())
 			return fmt.Errorf("PostgreSQL did not start: %w: %s", err, log)
 		}
-		time.Sleep(10 * time.Millisecond) // a poll for another process, bounded above
 	}
 }
 
