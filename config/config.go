@@ -76,7 +76,12 @@ func Options() []Option {
 		{Name: "hardware-name", Default: "Lintel", Usage: "Name that stands in messages where no controller is known.",
 			set: nonEmpty(func(c *Config) *string { return &c.HardwareName })},
 		{Name: "log-level", Default: "info", Usage: "Least level to log: debug, info, warn or error.",
-			set: func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) }},
+			set: func(c *Config, v string) error {
+				if c.LogLevel.UnmarshalText([]byte(v)) != nil {
+					return errors.New("is not debug, info, warn or error")
+				}
+				return nil
+			}},
 	}
 }
 

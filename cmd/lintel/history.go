@@ -92,12 +92,20 @@ func listCommands(ctx context.Context, cmd *cobra.Command, s *store.Store, door 
 			late = fmt.Sprintf("answered %d late", c.Outcome.Late.Code)
 		}
 		rows = append(rows, []string{c.RequestedAt.Format(time.RFC3339), string(c.DoorID), string(c.Action),
-			string(c.Outcome.Status), fmt.Sprint(c.Outcome.Code), c.Outcome.Reason, late})
+			string(c.Outcome.Status), codeListed(c.Outcome.Code), c.Outcome.Reason, late})
 	}
 	if asJSON {
 		return nil
 	}
 	return table(cmd.OutOrStdout(), []string{"REQUESTED", "DOOR", "ACTION", "STATUS", "CODE", "REASON", "LATE"}, rows)
+}
+
+// codeListed is a controller's answer code, or a dash where it gave none.
+func codeListed(code int) string {
+	if code == 0 {
+		return "-"
+	}
+	return fmt.Sprint(code)
 }
 
 func listedCommand(c lintel.Command) commandListed {

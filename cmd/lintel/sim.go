@@ -74,7 +74,7 @@ for the account of --user (or the only account there is).`,
 		if o.verbose {
 			level = slog.LevelDebug
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d simulated controllers with %d doors each at %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
+		fmt.Fprintf(cmd.OutOrStdout(), "Simulated controllers: %d, doors at each: %d, broker: %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
 		sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: steadyClock(), Log: newLog(level)}.Run(cmd.Context())
 		return nil
 	}
@@ -140,6 +140,7 @@ func enrolFleet(cmd *cobra.Command, o simOptions, file string) (made []credentia
 	if err != nil {
 		return nil, err
 	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "Enrolling %d simulated controllers for %s. They stay in the database.\n", o.controllers, owner.Email)
 	var doors []string
 	for n := range o.doors {
 		doors = append(doors, fmt.Sprintf("Simulated door %d", n+1))
