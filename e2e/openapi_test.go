@@ -298,7 +298,7 @@ func TestREADMEStatusTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, variables, _ := strings.Cut(string(text), "In a second terminal, read the file:\n\n```sh\n")
+	_, variables, _ := strings.Cut(string(text), "In a second terminal, read the file once it has a line:\n\n```sh\n")
 	variables, _, ok := strings.Cut(variables, "```")
 	if !ok {
 		t.Fatal("README.md has no block of variables")
