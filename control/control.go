@@ -131,11 +131,10 @@ func (s *Service) carryOut(ctx context.Context, r Request, target *access.Target
 	command := lintel.Command{
 		ID: lintel.NewID(), DoorID: r.Door, Action: r.Action, RequestedAt: now, Deadline: now.Add(s.cfg.Deadline),
 	}
-	receipt := Receipt{HardwareName: target.HardwareName}
 	if err := s.record(ctx, command, r); err != nil {
-		return receipt, err
+		return Receipt{}, err // without a name: the door may just have ceased to be the bearer's
 	}
-	receipt.CommandID = command.ID
+	receipt := Receipt{CommandID: command.ID, HardwareName: target.HardwareName}
 	defer s.pending.forget(command.ID)
 	receipt.Outcome = s.send(target, Order{
 		CommandID: command.ID, Controller: target.ControllerID, DoorNumber: target.DoorNumber, Action: r.Action, Deadline: deadline,
