@@ -92,6 +92,7 @@ type Command struct {
 	DoorNumber   int
 	PersonID     ID
 	TokenID      ID
+	ClientID     string // the app that the token was given to; empty for none
 	Action       Action
 	RequestedAt  time.Time
 	Deadline     time.Time // the controller must not act after this

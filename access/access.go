@@ -14,8 +14,11 @@ type Subject struct {
 	PersonID  lintel.ID
 	Scopes    lintel.Scope
 	ExpiresAt time.Time
-	Revoked   bool
+	Revoked   bool // the token is, or its grant
 	Disabled  bool // the account is
+	GrantID   lintel.ID
+	ClientID  string // empty with GrantID: an administrator made the token
+	Legacy    bool   // the app was written for the deployed services
 }
 
 // Target is a door with what matters of its controller.
@@ -64,7 +67,15 @@ func Move(s *Subject, t *Target, a lintel.Action, now time.Time) error {
 	return nil
 }
 
-// List decides whether the subject may list its doors. Any scope is enough: an
-// app that may move a door needs the list to know its identifier, and the
-// deployed services know no scope for reading.
-func List(s *Subject, now time.Time) error { return Token(s, now) }
+// List decides whether the subject may list its doors. An app that was written
+// for the deployed services knows no scope for that, and needs the list to learn
+// the identifiers of the doors it may move: it may list with any scope.
+func List(s *Subject, now time.Time) error {
+	if err := Token(s, now); err != nil {
+		return err
+	}
+	if !s.Legacy && !s.Scopes.Has(lintel.ScopeRead) {
+		return &lintel.Error{Code: lintel.CodeForbidden, Message: "the access token lacks the scope " + lintel.ScopeRead.String()}
+	}
+	return nil
+}

@@ -24,6 +24,7 @@ var roles = map[string]func() *access.Subject{
 	"owner,open+read":  func() *access.Subject { return bearer("owner", open|read) },
 	"owner,close+read": func() *access.Subject { return bearer("owner", shut|read) },
 	"owner,none":       func() *access.Subject { return bearer("owner", 0) },
+	"legacy,close":     func() *access.Subject { s := bearer("owner", shut); s.Legacy = true; return s },
 }
 
 const (
@@ -64,7 +65,8 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   yes   yes    401     401     401     401      404    404
 		owner,close+read  403   403    401     401     401     401      403    403
-		owner,none        403   403    401     401     401     401      403    403`,
+		owner,none        403   403    401     401     401     401      403    403
+		legacy,close      403   403    401     401     401     401      403    403`,
 	lintel.ActionClose: `
 		                  usual lastms expires expired revoked disabled nodoor gone
 		nobody            401   401    401     401     401     401      401    401
@@ -76,7 +78,8 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   403   403    401     401     401     401      403    403
 		owner,close+read  yes   yes    401     401     401     401      404    404
-		owner,none        403   403    401     401     401     401      403    403`,
+		owner,none        403   403    401     401     401     401      403    403
+		legacy,close      yes   yes    401     401     401     401      404    404`,
 	lintel.ActionStop: `
 		                  usual lastms expires expired revoked disabled nodoor gone
 		nobody            401   401    401     401     401     401      401    401
@@ -88,7 +91,8 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   403   403    401     401     401     401      403    403
 		owner,close+read  403   403    401     401     401     401      403    403
-		owner,none        403   403    401     401     401     401      403    403`,
+		owner,none        403   403    401     401     401     401      403    403
+		legacy,close      403   403    401     401     401     401      403    403`,
 }
 
 // list is the same for the list of doors, which no door is needed for.
@@ -97,13 +101,14 @@ const list = `
 		nobody            401   401    401     401     401     401      401    401
 		stranger          yes   yes    401     401     401     401      yes    yes
 		owner             yes   yes    401     401     401     401      yes    yes
-		owner,open+close  yes   yes    401     401     401     401      yes    yes
-		owner,open        yes   yes    401     401     401     401      yes    yes
-		owner,close       yes   yes    401     401     401     401      yes    yes
+		owner,open+close  403   403    401     401     401     401      403    403
+		owner,open        403   403    401     401     401     401      403    403
+		owner,close       403   403    401     401     401     401      403    403
 		owner,read        yes   yes    401     401     401     401      yes    yes
 		owner,open+read   yes   yes    401     401     401     401      yes    yes
 		owner,close+read  yes   yes    401     401     401     401      yes    yes
-		owner,none        yes   yes    401     401     401     401      yes    yes`
+		owner,none        403   403    401     401     401     401      403    403
+		legacy,close      yes   yes    401     401     401     401      yes    yes`
 
 var codes = map[string]lintel.Code{
 	"yes": "", "401": lintel.CodeUnauthenticated, "403": lintel.CodeForbidden, "404": lintel.CodeNotFound,

@@ -205,6 +205,9 @@ func TestContractHoldsForRealAnswers(t *testing.T) {
 		{syncPath, "GET", "", "", nil, 401},
 		{syncPath, "POST", "lta_unknown", "", nil, 401},
 		{syncPath, "HEAD", "", "", nil, 401},
+		{syncPath, "GET", closer, "", nil, 403},
+		{syncPath, "POST", closer, "", nil, 403},
+		{syncPath, "HEAD", closer, "", nil, 403},
 		{syncPath, "PUT", d.Token, "{}", nil, 405},
 		{syncPath, "OPTIONS", "", "", nil, 204},
 	}

@@ -116,13 +116,24 @@ func TestSyncListsTheBearersOwn(t *testing.T) {
 	}
 }
 
-// TestSyncNeedsNoScope holds the deployed services' rule: any good token may list.
-func TestSyncNeedsNoScope(t *testing.T) {
-	for scopes := range lintel.ScopeOpen | lintel.ScopeClose | lintel.ScopeRead + 1 {
-		w := newWorld(t)
-		w.store.subjects[secret.Hash(w.token)] = &access.Subject{PersonID: ownerID, Scopes: scopes, ExpiresAt: now.Add(time.Millisecond)}
-		if r := w.send(t, w.request(t, http.MethodGet, api.V1Sync, "")); r.status != 200 {
-			t.Errorf("scopes %q: status %d", scopes, r.status)
+// TestSyncNeedsRead holds that READ lists doors, and nothing else does but an
+// app that was written for the deployed services, which know no such scope.
+func TestSyncNeedsRead(t *testing.T) {
+	for scopes := range lintel.AllScopes + 1 {
+		for _, legacy := range []bool{false, true} {
+			w := newWorld(t)
+			w.store.subjects[secret.Hash(w.token)] = &access.Subject{PersonID: ownerID, Scopes: scopes, Legacy: legacy, ExpiresAt: now.Add(time.Millisecond)}
+			want := http.StatusForbidden
+			if legacy || scopes.Has(lintel.ScopeRead) {
+				want = http.StatusOK
+			}
+			r := w.send(t, w.request(t, http.MethodGet, api.V1Sync, ""))
+			if r.status != want {
+				t.Errorf("scopes %q, legacy %t: status %d", scopes, legacy, r.status)
+			}
+			if challenge := r.header.Get("WWW-Authenticate"); want == http.StatusForbidden && challenge != insufficientScope(lintel.ScopeRead) {
+				t.Errorf("scopes %q: WWW-Authenticate %q", scopes, challenge)
+			}
 		}
 	}
 }

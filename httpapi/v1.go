@@ -220,7 +220,11 @@ func (v *v1) sync(r *http.Request) answer {
 	if err != nil {
 		return v.failed(r, err)
 	}
-	if access.List(subject, v.cfg.Now()) != nil {
+	switch lintel.CodeOf(access.List(subject, v.cfg.Now())) {
+	case "":
+	case lintel.CodeForbidden:
+		return v.challenge(http.StatusForbidden, insufficientScope(lintel.ScopeRead))
+	default:
 		return v.challenge(http.StatusUnauthorized, invalidToken)
 	}
 	devices, err := v.store.Devices(r.Context(), subject.PersonID)

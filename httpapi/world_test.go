@@ -120,7 +120,7 @@ func newWorld(t *testing.T) *world {
 
 // allow makes a token good for a person, for an hour.
 func (w *world) allow(token string, person lintel.ID) *access.Subject {
-	s := &access.Subject{TokenID: "t", PersonID: person, Scopes: lintel.ScopeOpen, ExpiresAt: now.Add(time.Hour)}
+	s := &access.Subject{TokenID: "t", PersonID: person, Scopes: lintel.ScopeOpen | lintel.ScopeRead, ExpiresAt: now.Add(time.Hour)}
 	w.store.subjects[secret.Hash(token)] = s
 	return s
 }

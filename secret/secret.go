@@ -12,8 +12,15 @@ import (
 // Prefixes tell a person, and a secret scanner, what a found secret is. They
 // also keep the kinds apart: each is looked up in its own table only.
 const (
-	AccessToken      = "lta_" // a person's access token
-	ControllerSecret = "ltc_" // a controller's password at the broker
+	AccessToken       = "lta_" // a person's access token
+	RefreshToken      = "ltr_" // what an app gets a new access token with
+	AuthorizationCode = "lto_" // what an app gets its first tokens with
+	DeviceCode        = "ltd_" // what a device asks for its tokens with
+	ControllerSecret  = "ltc_" // a controller's password at the broker
+	Session           = "lts_" // in a browser's cookie, after signing in
+	Visitor           = "ltv_" // in a browser's cookie, before
+	KnownBrowser      = "ltb_" // in a browser's cookie, for longer than a session
+	Ticket            = "ltt_" // names what may be used once
 )
 
 // New returns a new secret with the prefix and 256 random bits.
@@ -21,6 +28,13 @@ func New(prefix string) string {
 	var b [32]byte
 	rand.Read(b[:]) // never fails: crypto/rand ends the process instead
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// NewClient returns the ID and the secret of a new OAuth client. Both are made of
+// letters and digits only: clients differ in how they escape anything else (RFC
+// 6749 §2.3.1).
+func NewClient() (id, secret string) {
+	return strings.ToLower(rand.Text()[:16]), "ltk" + rand.Text() + rand.Text()
 }
 
 // Hash returns what is stored of a secret: its SHA-256. No salt or key is

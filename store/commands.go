@@ -25,16 +25,21 @@ func (s *Store) authority(ctx context.Context, tokenHash string, door lintel.ID)
 	var subject access.Subject
 	var expires int64
 	var revoked, disabled, number, controllerRevoked sql.NullInt64
-	var doorID, controller, hardware, owner sql.NullString
+	var doorID, controller, hardware, owner, grant, client sql.NullString
+	var grantRevoked sql.NullInt64
+	var legacy sql.NullBool
 	err := s.reads.row(ctx, `
 		SELECT t.id, t.person_id, t.scopes, t.expires_at, t.revoked_at, p.disabled_at,
+			g.id, g.client_id, g.legacy, g.revoked_at,
 			d.id, d.number, c.id, c.name, c.owner_id, c.revoked_at
 		FROM access_tokens t
 		JOIN people p ON p.id = t.person_id
+		LEFT JOIN grants g ON g.id = t.grant_id
 		LEFT JOIN doors d ON d.id = $2
 		LEFT JOIN controllers c ON c.id = d.controller_id
 		WHERE t.hash = $1`, []any{tokenHash, string(door)},
 		&subject.TokenID, &subject.PersonID, &subject.Scopes, &expires, &revoked, &disabled,
+		&grant, &client, &legacy, &grantRevoked,
 		&doorID, &number, &controller, &hardware, &owner, &controllerRevoked)
 	switch {
 	case errNone(err):
@@ -42,7 +47,8 @@ func (s *Store) authority(ctx context.Context, tokenHash string, door lintel.ID)
 	case err != nil:
 		return nil, nil, internal("authority", err)
 	}
-	subject.ExpiresAt, subject.Revoked, subject.Disabled = at(expires), revoked.Valid, disabled.Valid
+	subject.ExpiresAt, subject.Revoked, subject.Disabled = at(expires), revoked.Valid || grantRevoked.Valid, disabled.Valid
+	subject.GrantID, subject.ClientID, subject.Legacy = lintel.ID(grant.String), client.String, legacy.Bool
 	if !doorID.Valid {
 		return &subject, nil, nil
 	}
@@ -58,14 +64,15 @@ func (s *Store) authority(ctx context.Context, tokenHash string, door lintel.ID)
 func (s *Store) RecordCommand(ctx context.Context, c lintel.Command, tokenHash string) (bool, error) {
 	recorded, err := s.exec(ctx, `
 		INSERT INTO commands (id, door_id, controller_id, door_number, person_id, token_id, action,
-			requested_at, deadline_at, status, code, reason)
+			requested_at, deadline_at, status, code, reason, client_id)
 		SELECT CAST($1 AS TEXT), d.id, c.id, d.number, t.person_id, t.id, CAST($2 AS TEXT),
-			CAST($3 AS BIGINT), CAST($4 AS BIGINT), 'sent', 0, ''
+			CAST($3 AS BIGINT), CAST($4 AS BIGINT), 'sent', 0, '', COALESCE(g.client_id, '')
 		FROM access_tokens t
 		JOIN people p ON p.id = t.person_id AND p.disabled_at IS NULL
 		JOIN controllers c ON c.owner_id = p.id AND c.revoked_at IS NULL
 		JOIN doors d ON d.controller_id = c.id AND d.id = $5
-		WHERE t.hash = $6 AND t.revoked_at IS NULL AND t.expires_at > $3 AND (t.scopes & $7) = $7`,
+		LEFT JOIN grants g ON g.id = t.grant_id
+		WHERE t.hash = $6 AND t.revoked_at IS NULL AND g.revoked_at IS NULL AND t.expires_at > $3 AND (t.scopes & $7) = $7`,
 		string(c.ID), string(c.Action), ms(c.RequestedAt), ms(c.Deadline), string(c.DoorID),
 		tokenHash, int64(access.ScopeFor(c.Action)))
 	if err != nil {
@@ -120,7 +127,7 @@ func (s *Store) Commands(ctx context.Context, door lintel.ID, limit int) ([]lint
 	}
 	var commands []lintel.Command
 	err := s.reads.each(ctx, `
-		SELECT id, door_id, controller_id, door_number, person_id, token_id, action, requested_at, deadline_at,
+		SELECT id, door_id, controller_id, door_number, person_id, token_id, client_id, action, requested_at, deadline_at,
 			status, code, reason, settled_at, late_code, late_reason, late_at
 		FROM commands `+where+` ORDER BY requested_at DESC, id LIMIT $1`, args,
 		func(rows *sql.Rows) error {
@@ -128,7 +135,7 @@ func (s *Store) Commands(ctx context.Context, door lintel.ID, limit int) ([]lint
 			var requested, deadline int64
 			var settled, lateCode, lateAt sql.NullInt64
 			var lateReason sql.NullString
-			err := rows.Scan(&c.ID, &c.DoorID, &c.ControllerID, &c.DoorNumber, &c.PersonID, &c.TokenID, &c.Action,
+			err := rows.Scan(&c.ID, &c.DoorID, &c.ControllerID, &c.DoorNumber, &c.PersonID, &c.TokenID, &c.ClientID, &c.Action,
 				&requested, &deadline, &c.Outcome.Status, &c.Outcome.Code, &c.Outcome.Reason, &settled,
 				&lateCode, &lateReason, &lateAt)
 			c.RequestedAt, c.Deadline, c.Outcome.SettledAt = at(requested), at(deadline), nullAt(settled)

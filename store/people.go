@@ -91,12 +91,13 @@ func (s *Store) AddToken(ctx context.Context, t Token) error {
 	return nil
 }
 
-// Tokens lists a person's tokens, newest first.
+// Tokens lists a person's tokens that an administrator made, newest first. What
+// apps were given is in Grants.
 func (s *Store) Tokens(ctx context.Context, person lintel.ID) ([]Token, error) {
 	var tokens []Token
 	err := s.reads.each(ctx, `
 		SELECT id, hash, person_id, scopes, label, created_at, expires_at, revoked_at
-		FROM access_tokens WHERE person_id = $1 ORDER BY created_at DESC, id`, []any{string(person)},
+		FROM access_tokens WHERE person_id = $1 AND grant_id IS NULL ORDER BY created_at DESC, id`, []any{string(person)},
 		func(rows *sql.Rows) error {
 			var t Token
 			var created, expires int64
@@ -118,6 +119,13 @@ func (s *Store) RevokeToken(ctx context.Context, id lintel.ID, hash string, now 
 	return s.execOne(ctx, "token", `
 		UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, $1)
 		WHERE id = $2 OR hash = $3`, ms(now), string(id), hash)
+}
+
+// EndToken is RevokeToken by the person whose it is. Somebody else's is CodeNotFound.
+func (s *Store) EndToken(ctx context.Context, person, id lintel.ID, now time.Time) error {
+	return s.execOne(ctx, "token", `
+		UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND person_id = $3`,
+		ms(now), string(id), string(person))
 }
 
 // errNone reports whether err means that a row does not exist.

@@ -12,6 +12,7 @@ var authorityCases = []testCase{
 	{"Subject", "an unknown token has none", subjectUnknown},
 	{"Authority", "reads bearer and door", authority},
 	{"Authority", "reads what stands against it", authorityRevoked},
+	{"Authority", "reads the app, and that its grant is revoked", authorityOfGrant},
 	{"Authority", "an unknown token or door is nil", authorityUnknown},
 }
 
@@ -54,6 +55,27 @@ func authorityRevoked(t *testing.T, h *house) {
 	want.Revoked, want.Disabled = true, true
 	equal(t, who, want)
 	equal(t, what.Revoked, true)
+}
+
+func authorityOfGrant(t *testing.T, h *house) {
+	app := newClient("app")
+	app.Legacy = true
+	f := h.family(t, h.owner, h.addClient(t, app))
+	want := &access.Subject{TokenID: f.AccessID, PersonID: h.owner.ID, Scopes: f.AccessScopes, ExpiresAt: f.AccessExpiresAt,
+		GrantID: f.consent.ID, ClientID: "app", Legacy: true}
+	who, what, err := h.Authority(t.Context(), f.AccessHash, h.doors[0].ID)
+	must(t, err)
+	equal(t, who, want)
+	equal(t, what.DoorID, h.doors[0].ID)
+	must(t, h.RevokeGrant(t.Context(), f.consent.ID, "test", epoch))
+	want.Revoked = true
+	for _, door := range []lintel.ID{h.doors[0].ID, ""} {
+		who, _, err = h.Authority(t.Context(), f.AccessHash, door)
+		must(t, err)
+		equal(t, who, want)
+	}
+	who, _ = h.authority(t, h.token, h.doors[0].ID)
+	equal(t, who, h.wantSubject())
 }
 
 func authorityUnknown(t *testing.T, h *house) {

@@ -87,12 +87,18 @@ func (h *house) command() lintel.Command {
 func (h *house) sent(t *testing.T) lintel.Command {
 	t.Helper()
 	c := h.command()
-	recorded, err := h.RecordCommand(t.Context(), c, h.token.Hash)
+	h.record(t, c, h.token.Hash)
+	return h.complete(c)
+}
+
+// record records a command that is allowed.
+func (h *house) record(t *testing.T, c lintel.Command, hash string) {
+	t.Helper()
+	recorded, err := h.RecordCommand(t.Context(), c, hash)
 	must(t, err)
 	if !recorded {
 		t.Fatal("the house's own command was refused")
 	}
-	return h.complete(c)
 }
 
 // complete adds what the store itself puts into a command.
@@ -150,6 +156,8 @@ func (h *house) raw(t *testing.T, query string, args ...any) {
 	}))
 }
 
+// disable refuses a person without ending anything, so that a test sees what
+// the one does without the other.
 func (h *house) disable(t *testing.T, p lintel.Person) {
 	t.Helper()
 	h.raw(t, `UPDATE people SET disabled_at = $1 WHERE id = $2`, epoch.UnixMilli(), string(p.ID))

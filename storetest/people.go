@@ -43,10 +43,10 @@ func addPersonCancelled(t *testing.T, h *house) {
 	wantCode(t, err, lintel.CodeInternal)
 }
 
-// passwords reads what only signing in will read.
-func (h *house) password(t *testing.T, p lintel.Person) (hash string) {
+func (h *house) password(t *testing.T, p lintel.Person) string {
 	t.Helper()
-	must(t, h.engine.Reader().QueryRow(`SELECT password_hash FROM people WHERE id = $1`, string(p.ID)).Scan(&hash))
+	hash, err := h.PasswordHash(t.Context(), p.ID)
+	must(t, err)
 	return hash
 }
 

@@ -13,6 +13,7 @@ import (
 
 var recordCases = []testCase{
 	{"RecordCommand", "stores who, what and when", recordStores},
+	{"RecordCommand", "names the app that the token was given to", recordClient},
 	{"RecordCommand", "refuses for each reason", recordRefuses},
 	{"RecordCommand", "decides as access.Move does", recordAgrees},
 	{"RecordCommand", "an id is recorded once", recordTwice},
@@ -31,6 +32,16 @@ func recordStores(t *testing.T, h *house) {
 	}
 }
 
+func recordClient(t *testing.T, h *house) {
+	f := h.family(t, h.owner, h.addClient(t, newClient("app")))
+	c := h.command()
+	c.ClientID = "ignored"
+	h.record(t, c, f.AccessHash)
+	c = h.complete(c)
+	c.TokenID, c.ClientID = f.AccessID, "app"
+	equal(t, h.read(t, c.ID), c)
+}
+
 // refusal is one reason why a command may not be recorded.
 type refusal struct {
 	name    string
@@ -42,6 +53,21 @@ var refusals = []refusal{
 	{"no token", func(_ *testing.T, _ *house, _ *lintel.Command, token *store.Token) { token.Hash = "" }},
 	{"revoked token", func(t *testing.T, h *house, _ *lintel.Command, token *store.Token) {
 		must(t, h.RevokeToken(t.Context(), token.ID, "", epoch))
+	}},
+	{"revoked grant", func(t *testing.T, h *house, _ *lintel.Command, token *store.Token) {
+		f := h.family(t, h.owner, h.addClient(t, newClient(string(h.owner.ID))))
+		must(t, h.RevokeGrant(t.Context(), f.consent.ID, "test", epoch))
+		token.Hash = f.AccessHash
+	}},
+	{"revoked token of a grant", func(t *testing.T, h *house, _ *lintel.Command, token *store.Token) {
+		f := h.family(t, h.owner, h.addClient(t, newClient(string(h.owner.ID))))
+		must(t, h.RevokeToken(t.Context(), f.AccessID, "", epoch))
+		token.Hash = f.AccessHash
+	}},
+	{"disabled client", func(t *testing.T, h *house, _ *lintel.Command, token *store.Token) {
+		app := h.addClient(t, newClient(string(h.owner.ID)))
+		token.Hash = h.family(t, h.owner, app).AccessHash
+		must(t, h.DisableClient(t.Context(), app.ID, epoch))
 	}},
 	{"token expires at this moment", func(_ *testing.T, _ *house, c *lintel.Command, token *store.Token) {
 		c.RequestedAt = token.ExpiresAt
@@ -105,12 +131,20 @@ func recordAgrees(t *testing.T, h *house) {
 		if rapid.Bool().Draw(rt, "stranger") {
 			token.PersonID = h.owner.ID
 		}
-		must(t, h.AddToken(t.Context(), token))
+		var grant lintel.ID
+		if rapid.Bool().Draw(rt, "of an app") {
+			grant = h.grantToken(t, token)
+		} else {
+			must(t, h.AddToken(t.Context(), token))
+		}
 		c := own.command()
 		c.Action = rapid.SampledFrom([]lintel.Action{lintel.ActionOpen, lintel.ActionClose, lintel.ActionStop}).Draw(rt, "action")
 		c.RequestedAt = token.ExpiresAt.Add(time.Duration(rapid.IntRange(-2, 1).Draw(rt, "lateness")) * time.Millisecond)
 		if rarely(rt, "revoked") {
 			must(t, h.RevokeToken(t.Context(), token.ID, "", epoch))
+		}
+		if rarely(rt, "grant revoked") && grant != "" {
+			must(t, h.RevokeGrant(t.Context(), grant, "test", epoch))
 		}
 		if rarely(rt, "disabled") {
 			h.disable(t, own.owner)
@@ -127,6 +161,16 @@ func recordAgrees(t *testing.T, h *house) {
 		must(rt, err)
 		equal(rt, recorded, allowed)
 	})
+}
+
+// grantToken stores a token as one that an app was given, and returns its grant.
+func (h *house) grantToken(t *testing.T, token store.Token) lintel.ID {
+	t.Helper()
+	g, code := h.consent(t, lintel.Person{ID: token.PersonID}, commandLine)
+	issue := newIssue(epoch)
+	issue.AccessID, issue.AccessHash, issue.AccessScopes, issue.AccessExpiresAt = token.ID, token.Hash, token.Scopes, token.ExpiresAt
+	equal(t, h.redeem(t, code, issue), lintel.Redeemed)
+	return g.ID
 }
 
 // rarely keeps allowed circumstances from drowning in refused ones.

@@ -204,7 +204,8 @@ func TestJoinNeverMigrates(t *testing.T) {
 func TestRowsThatReferToNothingAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	closeDB(t, open(t, dir))
-	execute(t, dir, `INSERT INTO access_tokens VALUES ('i', 'h', 'nobody', 1, '', 0, 0, NULL)`)
+	execute(t, dir, `INSERT INTO access_tokens (id, hash, person_id, scopes, label, created_at, expires_at)
+		VALUES ('i', 'h', 'nobody', 1, '', 0, 0)`)
 	_, err := sqlite.Open(t.Context(), dir)
 	wantRefusal(t, err, "refer to nothing")
 }

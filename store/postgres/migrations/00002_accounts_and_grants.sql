@@ -1,0 +1,135 @@
+-- +goose Up
+CREATE TABLE clients (
+  id          TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
+  name        TEXT    NOT NULL,
+  kind        TEXT    NOT NULL CHECK (kind IN ('confidential', 'public')),
+  legacy      BOOLEAN NOT NULL CHECK (NOT legacy OR kind = 'confidential'),
+  scopes      BIGINT NOT NULL CHECK (scopes > 0), -- the most that it may ask for
+  created_at  BIGINT NOT NULL,
+  disabled_at BIGINT
+);
+-- The command line is a client of every service, known by the same name everywhere.
+INSERT INTO clients (id, name, kind, legacy, scopes, created_at)
+VALUES ('lintelcli', 'Lintel command line', 'public', false, 31, 0);
+
+CREATE TABLE client_redirect_uris (
+  client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  uri       TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (client_id, uri)
+);
+
+CREATE TABLE client_secrets (
+  hash       TEXT    NOT NULL PRIMARY KEY,
+  client_id  TEXT    NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX client_secrets_client ON client_secrets (client_id, created_at);
+
+CREATE TABLE grants (
+  id           TEXT    NOT NULL PRIMARY KEY,
+  person_id    TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+  client_id    TEXT    NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  scopes       BIGINT NOT NULL CHECK (scopes > 0),
+  legacy       BOOLEAN NOT NULL, -- the client was when the person agreed
+  created_at   BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL,
+  last_used_at BIGINT NOT NULL,
+  revoked_at   BIGINT,
+  revoked_for  TEXT    NOT NULL DEFAULT '' -- why, for the log
+);
+CREATE INDEX grants_person ON grants (person_id, created_at);
+CREATE INDEX grants_client ON grants (client_id);
+
+CREATE TABLE authorization_codes (
+  hash           TEXT    NOT NULL PRIMARY KEY,
+  grant_id       TEXT    NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+  redirect_uri   TEXT    NOT NULL, -- empty: the request named none
+  code_challenge TEXT    NOT NULL, -- empty: the request had none
+  expires_at     BIGINT NOT NULL,
+  used_at        BIGINT
+);
+CREATE INDEX authorization_codes_grant ON authorization_codes (grant_id);
+
+CREATE TABLE refresh_tokens (
+  hash        TEXT    NOT NULL PRIMARY KEY,
+  grant_id    TEXT    NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+  parent_hash TEXT    NOT NULL, -- the token that it was given for; empty for the first
+  created_at  BIGINT NOT NULL,
+  expires_at  BIGINT NOT NULL,
+  spent_at    BIGINT
+);
+CREATE INDEX refresh_tokens_grant ON refresh_tokens (grant_id);
+CREATE INDEX refresh_tokens_parent ON refresh_tokens (parent_hash);
+
+ALTER TABLE access_tokens ADD COLUMN grant_id TEXT REFERENCES grants (id) ON DELETE CASCADE;
+CREATE INDEX access_tokens_grant ON access_tokens (grant_id);
+
+ALTER TABLE commands ADD COLUMN client_id TEXT NOT NULL DEFAULT ''; -- empty: no app asked
+
+CREATE TABLE device_codes (
+  hash           TEXT    NOT NULL PRIMARY KEY,
+  user_code_hash TEXT    NOT NULL UNIQUE,
+  client_id      TEXT    NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  scopes         BIGINT NOT NULL CHECK (scopes > 0),
+  address        TEXT    NOT NULL, -- where the request came from
+  created_at     BIGINT NOT NULL,
+  expires_at     BIGINT NOT NULL,
+  pause          BIGINT NOT NULL, -- between two polls, in milliseconds
+  next_poll_at   BIGINT NOT NULL,
+  state          TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'used')),
+  grant_id       TEXT    REFERENCES grants (id) ON DELETE CASCADE,
+  CHECK ((grant_id IS NOT NULL) = (state IN ('approved', 'used')))
+);
+CREATE INDEX device_codes_client ON device_codes (client_id);
+CREATE INDEX device_codes_grant ON device_codes (grant_id);
+CREATE INDEX device_codes_expires ON device_codes (expires_at);
+
+CREATE TABLE sessions (
+  id               TEXT    NOT NULL PRIMARY KEY,
+  hash             TEXT    NOT NULL UNIQUE,
+  person_id        TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+  method           TEXT    NOT NULL CHECK (method IN ('password', 'passkey', 'recovery', 'setup')),
+  user_agent       TEXT    NOT NULL,
+  address          TEXT    NOT NULL,
+  created_at       BIGINT NOT NULL,
+  last_seen_at     BIGINT NOT NULL,
+  expires_at       BIGINT NOT NULL
+);
+CREATE INDEX sessions_person ON sessions (person_id, created_at);
+CREATE INDEX sessions_expires ON sessions (expires_at);
+
+CREATE TABLE known_browsers (
+  hash         TEXT    NOT NULL PRIMARY KEY,
+  person_id    TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+  expires_at   BIGINT NOT NULL
+);
+CREATE INDEX known_browsers_person ON known_browsers (person_id);
+CREATE INDEX known_browsers_expires ON known_browsers (expires_at);
+
+CREATE TABLE passkeys (
+  id            TEXT    NOT NULL PRIMARY KEY,
+  person_id     TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+  credential_id TEXT    NOT NULL UNIQUE,
+  credential    TEXT    NOT NULL, -- public key, counter and flags, as JSON
+  name          TEXT    NOT NULL,
+  created_at    BIGINT NOT NULL,
+  last_used_at  BIGINT
+);
+CREATE INDEX passkeys_person ON passkeys (person_id, created_at);
+
+CREATE TABLE recovery_codes (
+  hash      TEXT    NOT NULL PRIMARY KEY,
+  person_id TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE
+);
+CREATE INDEX recovery_codes_person ON recovery_codes (person_id);
+
+-- What may be used once by whom it was given to: a consent page's question, a
+-- passkey's challenge, the set-up link.
+CREATE TABLE tickets (
+  hash       TEXT    NOT NULL PRIMARY KEY,
+  kind       TEXT    NOT NULL,
+  holder     TEXT    NOT NULL,
+  content    TEXT    NOT NULL,
+  expires_at BIGINT NOT NULL
+);
+CREATE INDEX tickets_expires ON tickets (expires_at);
