@@ -49,7 +49,7 @@ func ParseScope(s string) (Scope, error) {
 
 func scopeNamed(name string) (Scope, bool) {
 	for _, known := range scopeNames {
-		if strings.EqualFold(name, known.name) {
+		if len(name) == len(known.name) && strings.EqualFold(name, known.name) { // ASCII only
 			return known.scope, true
 		}
 	}

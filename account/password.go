@@ -1,4 +1,6 @@
-// Package account is about people: how their passwords are kept.
+// Package account is about people: how they sign in, stay signed in, and prove
+// that they are who they say. It decides who it is; package access decides what
+// they may do.
 package account
 
 import (
@@ -10,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
-
-	"lintel"
 )
 
 // MinPassword is the shortest password in characters. There are no rules of composition.
@@ -33,15 +33,21 @@ const (
 // HashPassword returns the argon2id hash of a password in the PHC string form.
 // A password that is too short, too long or not UTF-8 is CodeInvalid.
 func HashPassword(password string) (string, error) {
-	if utf8.RuneCountInString(password) < MinPassword || len(password) > maxPassword || !utf8.ValidString(password) {
-		return "", &lintel.Error{Code: lintel.CodeInvalid,
-			Message: fmt.Sprintf("a password has at least %d characters and at most %d bytes", MinPassword, maxPassword)}
+	if err := checkLength(password); err != nil {
+		return "", err
 	}
 	salt := make([]byte, saltLen)
 	rand.Read(salt) // never fails: crypto/rand ends the process instead
 	key := argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, keyLen)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+}
+
+func checkLength(password string) error {
+	if utf8.RuneCountInString(password) < MinPassword || len(password) > maxPassword || !utf8.ValidString(password) {
+		return invalid(fmt.Sprintf("a password has at least %d characters and at most %d bytes", MinPassword, maxPassword))
+	}
+	return nil
 }
 
 // The most that a stored hash may cost, so that a damaged one is refused
