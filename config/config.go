@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -20,8 +21,10 @@ import (
 
 // Config is a complete, valid configuration.
 type Config struct {
-	HTTP           string        // address to serve HTTP on
-	MQTT           string        // address to serve controllers on
+	HTTP           string // address to serve HTTP on
+	MQTT           string // address to serve controllers on
+	PublicURL      string // where people and apps reach the service; empty for the address it serves HTTP on
+	TrustedProxies []netip.Prefix
 	Data           string        // directory of the SQLite database
 	Database       string        // postgres:// URL; empty for SQLite
 	TLSCert        string        // PEM file; empty for plain text
@@ -61,6 +64,10 @@ func Options() []Option {
 			set: address(func(c *Config) *string { return &c.HTTP })},
 		{Name: "mqtt", Default: "127.0.0.1:1883", Usage: "Address to serve controllers on by MQTT; port 0 chooses a free one.",
 			set: address(func(c *Config) *string { return &c.MQTT })},
+		{Name: "public-url", Default: "", Usage: "Address at which people and apps reach the service, like https://doors.example; the OAuth issuer. Empty: the address of --http.",
+			set: publicURL},
+		{Name: "trusted-proxies", Default: "", Usage: "Networks of reverse proxies whose X-Forwarded-For is believed, separated by commas, like 127.0.0.1/32.",
+			set: networks},
 		{Name: "data", Default: "lintel-data", Usage: "Directory of the SQLite database; made when missing.",
 			set: nonEmpty(func(c *Config) *string { return &c.Data })},
 		{Name: "database", Default: "", Usage: "URL of a PostgreSQL database (postgres://...), instead of SQLite.", Secret: true,
@@ -136,6 +143,31 @@ func databaseURL(c *Config, v string) error {
 		return errors.New("is not a postgres:// URL")
 	}
 	c.Database = v
+	return nil
+}
+
+// publicURL takes an origin: a scheme and a host, maybe a port, and nothing
+// else. It is compared character by character by OAuth clients.
+func publicURL(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || v != u.Scheme+"://"+u.Host || v != strings.ToLower(v) {
+		return errors.New("is not https:// and a host, in lower case, without anything behind it")
+	}
+	c.PublicURL = v
+	return nil
+}
+
+func networks(c *Config, v string) error {
+	for _, text := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return errors.New("is not a list of networks like 10.0.0.0/8, separated by commas")
+		}
+		c.TrustedProxies = append(c.TrustedProxies, network.Masked())
+	}
 	return nil
 }
 
@@ -243,6 +275,9 @@ func (c Config) check() []error {
 					"%s %s would carry secrets in plain text beyond this machine; give --tls-cert and --tls-key, or --allow-plaintext behind a proxy that does TLS", flag, addr))
 			}
 		}
+	}
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Scheme == "http" && !c.AllowPlaintext && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
+		faults = append(faults, errors.New("--public-url is plain http beyond this machine; passwords and tokens would be carried in plain text"))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return faults

@@ -17,6 +17,8 @@ import (
 var values = map[string][3]string{
 	"http":            {"127.0.0.1:1", "[::1]:2", "localhost:3"},
 	"mqtt":            {"127.0.0.1:4", "[::1]:5", "localhost:6"},
+	"public-url":      {"https://file.example", "https://environment.example:8443", "http://localhost:8080"},
+	"trusted-proxies": {"10.0.0.0/8", "192.0.2.0/24,::1/128", "127.0.0.1/32"},
 	"data":            {"from file", "from environment", "from flag"},
 	"database":        {"postgres://file/db", "postgresql://environment/db", "postgres://flag/db"},
 	"tls-cert":        {"file.pem", "environment.pem", "flag.pem"},
@@ -64,7 +66,7 @@ func TestEverySourceOfEveryOption(t *testing.T) {
 			}
 			t.Run(o.Name, func(t *testing.T) {
 				got := load(t, sources(t, o, set))
-				if want := expected(t, o, set); got != want {
+				if want := expected(t, o, set); !reflect.DeepEqual(got, want) {
 					t.Errorf("sources %03b:\ngot  %+v\nwant %+v", set, got, want)
 				}
 			})
@@ -121,7 +123,7 @@ func TestTheTableIsComplete(t *testing.T) {
 		for i := range changed.NumField() {
 			field := changed.Type().Field(i).Name
 			alone := company[o.Name] == nil || strings.EqualFold(field, strings.ReplaceAll(o.Name, "-", ""))
-			if alone && !changed.Field(i).Equal(defaults.Field(i)) {
+			if alone && !reflect.DeepEqual(changed.Field(i).Interface(), defaults.Field(i).Interface()) {
 				setBy[field] = append(setBy[field], o.Name)
 			}
 		}
@@ -156,7 +158,7 @@ func TestDefaults(t *testing.T) {
 	want := config.Config{
 		HTTP: "127.0.0.1:8080", MQTT: "127.0.0.1:1883", Data: "lintel-data", Deadline: 5 * time.Second, HardwareName: "Lintel",
 	}
-	if got := load(t, config.Sources{}); got != want {
+	if got := load(t, config.Sources{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("\ngot  %+v\nwant %+v", got, want)
 	}
 }
@@ -176,7 +178,7 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 
 func TestTheSampleLoads(t *testing.T) {
 	defaults := load(t, config.Sources{})
-	if got := load(t, config.Sources{File: file(t, config.Sample())}); got != defaults {
+	if got := load(t, config.Sources{File: file(t, config.Sample())}); !reflect.DeepEqual(got, defaults) {
 		t.Errorf("as it is: %+v", got)
 	}
 	settings := regexp.MustCompile(`(?m)^# ([a-z_]+ = )`).ReplaceAllString(config.Sample(), "$1")
@@ -185,7 +187,7 @@ func TestTheSampleLoads(t *testing.T) {
 			t.Errorf("%s is not in the sample", o.Key())
 		}
 	}
-	if got := load(t, config.Sources{File: file(t, settings)}); got != defaults {
+	if got := load(t, config.Sources{File: file(t, settings)}); !reflect.DeepEqual(got, defaults) {
 		t.Errorf("with every line in force: %+v", got)
 	}
 }

@@ -59,8 +59,11 @@ func TestReadyLine(t *testing.T) {
 		t.Fatalf("demo printed no line: %v\n%s", err, p.stderr)
 	}
 	ready := parsed[object](t, line)
-	sameNames(t, "the line", ready, "base_url", "mqtt_addr", "access_token", "user", "other_access_token", "doors")
+	sameNames(t, "the line", ready, "base_url", "mqtt_addr", "access_token", "user", "other_access_token", "clients", "doors")
 	sameNames(t, "user", parsed[object](t, string(ready["user"])), "email", "password")
+	for _, c := range parsed[[]object](t, string(ready["clients"])) {
+		sameNames(t, "client", c, "client_id", "client_secret", "redirect_uris", "kind")
+	}
 	var behaviours []string
 	for _, door := range parsed[[]object](t, string(ready["doors"])) {
 		sameNames(t, "door", door, "door_id", "name", "hardware_name", "behaviour")

@@ -23,7 +23,7 @@ func TestNoSecretIsLoggedOrStored(t *testing.T) {
 	if out, stderr, err := invite.run(); err != nil || strings.Contains(out+stderr, chosen) {
 		t.Fatalf("%v: %s%s", err, out, stderr)
 	}
-	h.Token = h.createToken(h.Email, "OPENDOOR,CLOSEDOOR").AccessToken
+	h.Token = h.createToken(h.Email, "OPENDOOR,CLOSEDOOR,READ").AccessToken
 	revoked := h.createToken(h.Email, "OPENDOOR")
 	lintel(t, "token", "revoke", "--data", data, revoked.ID)
 	made, spare := h.addController(h.Email, "Garage"), h.addController(h.Email, "Shed")

@@ -23,9 +23,10 @@ type site struct {
 // demo is a running demo house.
 type demo struct {
 	site
-	Other string `json:"other_access_token"`
-	User  struct{ Email, Password string }
-	Doors []demoDoor
+	Other   string `json:"other_access_token"`
+	User    struct{ Email, Password string }
+	Clients []oauthClient
+	Doors   []demoDoor
 }
 
 type demoDoor struct {

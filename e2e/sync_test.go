@@ -119,9 +119,8 @@ func TestStateWhileADoorMoves(t *testing.T) {
 	if d.listed(door).LastToggled == nil {
 		t.Error("last_toggled is null after two movements")
 	}
-	if events := d.events(door); len(events) < 4 {
-		t.Errorf("the history does not hold the four changes: %+v", events)
-	}
+	// What is seen is known before it is on disk.
+	eventually(t, "the history to hold the four changes", func() bool { return len(d.events(door)) >= 4 })
 }
 
 // TestAControllerThatGoesAway leaves a door that nobody knows to be closed.

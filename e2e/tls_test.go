@@ -68,6 +68,11 @@ func (c certificate) over(config *tls.Config) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
 }
 
+// transport trusts the certificate alone.
+func (c certificate) transport() *http.Transport {
+	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.pool}, DisableKeepAlives: true}
+}
+
 // TestTLS: HTTP and MQTT both speak it, and nothing else then.
 func TestTLS(t *testing.T) {
 	t.Parallel()

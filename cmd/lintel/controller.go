@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -112,12 +113,47 @@ func enrol(ctx context.Context, s *store.Store, owner lintel.ID, name string, do
 	return made, s.AddController(ctx, c, secret.Hash(made.Secret), doors)
 }
 
+// controllerListed is a controller as list prints it in JSON.
+type controllerListed struct {
+	ControllerID  string        `json:"controller_id"`
+	Name          string        `json:"name"`
+	Revoked       bool          `json:"revoked"`
+	LastContactAt *time.Time    `json:"last_contact_at"` // null for never
+	Doors         []doorInStore `json:"doors"`
+}
+
+type doorInStore struct {
+	doorListed
+	StoredState string `json:"stored_state"`
+}
+
+func printControllers(w io.Writer, devices []store.Device) error {
+	for _, device := range devices {
+		listed := controllerListed{
+			ControllerID: string(device.ID), Name: device.Name, Revoked: device.Revoked,
+			LastContactAt: timeOrNull(device.LastContactAt), Doors: []doorInStore{},
+		}
+		for _, d := range device.Doors {
+			listed.Doors = append(listed.Doors, doorInStore{doorListed{string(d.ID), d.Number, d.Name}, d.State.Value})
+		}
+		if err := printJSON(w, listed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func controllerListCommand() *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{Use: "list", Short: "List controllers and their doors", Args: cobra.NoArgs}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line, for each controller.")
 	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
 		devices, err := s.AllDevices(ctx)
 		if err != nil {
 			return err
+		}
+		if asJSON {
+			return printControllers(cmd.OutOrStdout(), devices)
 		}
 		var rows [][]string
 		for _, device := range devices {

@@ -64,7 +64,25 @@ type demoReady struct {
 	AccessToken      string       `json:"access_token"`
 	User             demoUser     `json:"user"`
 	OtherAccessToken string       `json:"other_access_token"`
+	Clients          []demoClient `json:"clients"`
 	Doors            []demoListed `json:"doors"`
+}
+
+type demoClient struct {
+	ClientID     string            `json:"client_id"`
+	ClientSecret string            `json:"client_secret"` // empty for a public client
+	RedirectURIs []string          `json:"redirect_uris"`
+	Kind         lintel.ClientKind `json:"kind"`
+}
+
+// demoClients are two apps to try the authorization server with.
+func demoClients() []lintel.Client {
+	return []lintel.Client{
+		{ID: "demoserver", Name: "Demo server app", Kind: lintel.Confidential, Legacy: true,
+			RedirectURIs: []string{"http://127.0.0.1:8765/callback", "https://app.lintel.example/callback"}},
+		{ID: "demoapp", Name: "Demo desktop app", Kind: lintel.Public,
+			RedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback", "org.example.lintel:/callback"}},
+	}
 }
 
 type demoUser struct {
@@ -162,11 +180,13 @@ func seedDemo(ctx context.Context, s *service) (demoReady, []sim.Unit, error) {
 	if err != nil {
 		return ready, nil, err
 	}
-	all := lintel.ScopeOpen | lintel.ScopeClose | lintel.ScopeRead
-	if ready.AccessToken, _, err = newToken(ctx, s.store, owner.ID, all, "demo", 24*time.Hour); err != nil {
+	if ready.Clients, err = seedClients(ctx, s.store); err != nil {
 		return ready, nil, err
 	}
-	if ready.OtherAccessToken, _, err = newToken(ctx, s.store, other.ID, all, "demo", 24*time.Hour); err != nil {
+	if ready.AccessToken, _, err = newToken(ctx, s.store, owner.ID, lintel.AllScopes, "demo", 24*time.Hour); err != nil {
+		return ready, nil, err
+	}
+	if ready.OtherAccessToken, _, err = newToken(ctx, s.store, other.ID, lintel.AllScopes, "demo", 24*time.Hour); err != nil {
 		return ready, nil, err
 	}
 	devices, err := s.store.Devices(ctx, owner.ID)
@@ -183,6 +203,32 @@ func seedDemo(ctx context.Context, s *service) (demoReady, []sim.Unit, error) {
 		ready.Doors = append(ready.Doors, demoListed{made.Doors[0].DoorID, d.name, d.hardware, d.behaviour})
 	}
 	return ready, units, nil
+}
+
+// seedClients makes the demo's clients, or finds them again with new secrets.
+func seedClients(ctx context.Context, s *store.Store) ([]demoClient, error) {
+	var made []demoClient
+	for _, c := range demoClients() {
+		c.Scopes, c.CreatedAt = lintel.AllScopes, time.Now()
+		stored, secretMade, err := newClient(ctx, s, c)
+		if lintel.CodeOf(err) == lintel.CodeConflict {
+			stored, secretMade, err = findClient(ctx, s, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, demoClient{stored.ID, secretMade, stored.RedirectURIs, stored.Kind})
+	}
+	return made, nil
+}
+
+func findClient(ctx context.Context, s *store.Store, c lintel.Client) (lintel.Client, string, error) {
+	stored, err := s.Client(ctx, c.ID)
+	if err != nil || stored.Kind == lintel.Public {
+		return stored, "", err
+	}
+	_, made := secret.NewClient()
+	return stored, made, s.RotateClientSecret(ctx, c.ID, secret.Hash(made), false, time.Now())
 }
 
 func demoPerson(ctx context.Context, s *store.Store, email, given, family, password string) (lintel.Person, error) {
@@ -259,10 +305,11 @@ func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error 
   account   %s
   password  %s
   token     %s
+  app       %s, secret %s
   data      %s
             (%s)
 
-`, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.AccessToken, data, kept)
+`, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.AccessToken, ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, data, kept)
 	var rows [][]string
 	for _, d := range ready.Doors {
 		rows = append(rows, []string{"  " + d.DoorID, string(d.Behaviour), d.Name, d.HardwareName})

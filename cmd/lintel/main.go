@@ -23,7 +23,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "lintel:", sentence(err))
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
@@ -35,7 +35,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(demoCommand(), serveCommand(), simCommand(), controllerCommand(), tokenCommand(), userCommand(), historyCommand())
+	cmd.AddCommand(demoCommand(), serveCommand(), simCommand(), controllerCommand(), tokenCommand(), userCommand(), oauthClientCommand(), historyCommand(),
+		loginCommand(), logoutCommand(), doorsCommand(), openCommand(), closeCommand())
 	return cmd
 }
 

@@ -44,7 +44,7 @@ func serveCommand() *cobra.Command {
 			fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
 			return nil
 		}
-		return serve(cmd.Context(), cfg)
+		return serve(cmd.Context(), cfg, cmd.OutOrStdout())
 	}
 	return cmd
 }
@@ -94,13 +94,16 @@ func addOptions(flags *pflag.FlagSet, only ...string) {
 	}
 }
 
-func serve(ctx context.Context, cfg config.Config) error {
+func serve(ctx context.Context, cfg config.Config, out io.Writer) error {
 	log := newLog(cfg.LogLevel)
 	s, err := startService(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
-	log.Info("serving", "http", s.baseURL, "mqtt", s.mqtt)
+	log.Info("serving", "http", s.baseURL, "mqtt", s.mqtt, "public", s.origin)
+	if err := printSetup(ctx, s, out); err != nil {
+		return errors.Join(err, s.close())
+	}
 	select {
 	case <-ctx.Done():
 		log.Info("stopping")
@@ -109,4 +112,19 @@ func serve(ctx context.Context, cfg config.Config) error {
 		_ = s.close()
 		return err
 	}
+}
+
+// printSetup prints the link that makes the first account, where there is none.
+// It is not logged: logs go further than this terminal.
+func printSetup(ctx context.Context, s *service, out io.Writer) error {
+	needed, err := s.accounts.NeedsSetup(ctx)
+	if err != nil || !needed {
+		return err
+	}
+	ticket, err := s.accounts.NewSetupTicket(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "There is no account yet. To make the first one, open within 24 hours, once:\n\n  %s/setup?ticket=%s\n\n", s.origin, ticket)
+	return err
 }

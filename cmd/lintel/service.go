@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,31 +9,41 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"sync"
 	"syscall"
 	"time"
 
 	"lintel"
+	"lintel/account"
 	"lintel/broker"
 	"lintel/config"
 	"lintel/control"
 	"lintel/httpapi"
 	"lintel/link"
+	"lintel/oauth"
 	"lintel/protocol"
 	"lintel/secret"
 	"lintel/store"
+	"lintel/web"
 )
 
 // service is the whole program in one value: several can run in one process.
 type service struct {
-	store   *store.Store
-	control *control.Service
-	baseURL string
-	mqtt    string // address of the MQTT endpoint
+	store    *store.Store
+	control  *control.Service
+	accounts *account.Service
+	baseURL  string // where it serves HTTP
+	origin   string // where people and apps reach it
+	mqtt     string // address of the MQTT endpoint
 
 	broker *broker.Broker
 	http   *http.Server
 	failed chan error // an end of serving that nobody asked for
 	log    *slog.Logger
+
+	stopCleaning context.CancelFunc
+	cleaning     sync.WaitGroup
 }
 
 // steadyClock returns a clock that starts at the wall clock's time, never steps
@@ -56,7 +67,8 @@ func startService(ctx context.Context, cfg config.Config, log *slog.Logger) (s *
 	if err != nil {
 		return nil, errors.Join(err, httpListener.Close())
 	}
-	s = &service{baseURL: baseURL(httpListener, tlsConfig), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), log: log}
+	base := baseURL(cfg.HTTP, httpListener, tlsConfig)
+	s = &service{baseURL: base, origin: cmp.Or(cfg.PublicURL, base), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, httpListener.Close(), mqttListener.Close())
@@ -100,7 +112,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 	if err != nil {
 		return err
 	}
-	handler, err := httpapi.New(httpapi.Config{HardwareName: cfg.HardwareName, Now: time.Now, Log: s.log}, s.control, s.store)
+	handler, err := s.handler(cfg)
 	if err != nil {
 		return errors.Join(err, s.broker.Close())
 	}
@@ -116,6 +128,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	s.clean()
 	go func() {
 		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("HTTP ended: %w", err)
@@ -124,12 +137,61 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 	return nil
 }
 
+// handler puts the fronts together: the API, the authorization server, and the
+// pages. Until there is an account there is only the page that makes one.
+func (s *service) handler(cfg config.Config) (http.Handler, error) {
+	apiHandler, err := httpapi.New(httpapi.Config{HardwareName: cfg.HardwareName, Now: time.Now, Log: s.log}, s.control, s.store)
+	if err != nil {
+		return nil, err
+	}
+	source := sourceOf(cfg.TrustedProxies)
+	s.accounts, err = account.New(account.Config{Origin: s.origin, Name: "Lintel", Now: time.Now, Log: s.log}, s.store)
+	if err != nil {
+		return nil, err
+	}
+	authorization := oauth.New(oauth.Config{
+		Issuer: s.origin, Source: source, Now: time.Now, Log: s.log,
+	}, s.store)
+	pages, err := web.New(web.Config{Origin: s.origin, Source: source, Now: time.Now, Log: s.log}, s.accounts, authorization, s.store)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", apiHandler)
+	authorization.Routes(mux)
+	pages.Routes(mux)
+	return pages.Gate(mux), nil
+}
+
+// cleanEvery is the pause between two rounds of deleting what is long over.
+const cleanEvery = time.Hour
+
+// clean deletes what is long over, now and then, until close.
+func (s *service) clean() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopCleaning = cancel
+	s.cleaning.Go(func() {
+		for {
+			select {
+			case <-time.After(cleanEvery):
+			case <-ctx.Done():
+				return
+			}
+			if err := s.store.Expunge(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				s.log.Warn("what is long over could not be deleted", "error", err)
+			}
+		}
+	})
+}
+
 // close stops taking requests, waits for those under way, and closes the rest.
 func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.http.WriteTimeout)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
 	s.control.Stop()
+	s.stopCleaning()
+	s.cleaning.Wait()
 	return errors.Join(err, s.broker.Close(), s.store.Close())
 }
 
@@ -172,9 +234,17 @@ func listen(flag, address string, tlsConfig *tls.Config) (net.Listener, error) {
 	return tls.NewListener(l, tlsConfig), nil
 }
 
-func baseURL(l net.Listener, tlsConfig *tls.Config) string {
+// baseURL is the address of the HTTP listener, by the host that the option
+// names. A listener on every address is named as localhost.
+func baseURL(option string, l net.Listener, tlsConfig *tls.Config) string {
+	scheme := "http://"
 	if tlsConfig != nil {
-		return "https://" + l.Addr().String()
+		scheme = "https://"
 	}
-	return "http://" + l.Addr().String()
+	host, _, _ := net.SplitHostPort(option) // checked by config
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + net.JoinHostPort(host, port)
 }
