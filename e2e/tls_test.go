@@ -108,7 +108,7 @@ func TestTLS(t *testing.T) {
 func TestTLSOnly(t *testing.T) {
 	t.Parallel()
 	c := newCertificate(t)
-	s := startServe(t, "--tls-cert", c.certFile, "--tls-key", c.keyFile)
+	s := startHouse(t, "--tls-cert", c.certFile, "--tls-key", c.keyFile)
 	if r, err := exchange(request("GET", strings.Replace(s.BaseURL, "https://", "http://", 1)+syncPath, "", nil)); err == nil && r.Status != http.StatusBadRequest {
 		t.Errorf("plain text is answered %d %s", r.Status, r.Body)
 	}

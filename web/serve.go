@@ -71,7 +71,7 @@ func (p *Pages) method(v *visit) (answer, bool) {
 		return answer{status: http.StatusNoContent, headers: allowed}, true
 	}
 	a := trouble(http.StatusMethodNotAllowed, problem{Heading: "This address cannot be used like that",
-		Text: "It does not take requests of this kind.", Link: v.back(), Label: "Go back"})
+		Text: "It does not take requests of this kind.", Link: home, Label: "Go to your account"})
 	a.headers = allowed
 	return a, true
 }

@@ -73,7 +73,7 @@ func (p *Pages) signIn(v *visit) answer {
 	email := strings.TrimSpace(v.field("email"))
 	in, err := p.accounts.SignIn(v.Context(), p.browser(v), email, v.field("password"))
 	if err != nil {
-		d := signInData{Return: target(v.field("return")), Email: email}
+		d := signInData{Return: target(v.field("return")), Email: address(email)}
 		return p.signInFailed(v, err, d, "The e-mail address or the password is not right.", p.signInForm)
 	}
 	return p.enter(v, in, target(v.field("return")))
@@ -83,7 +83,7 @@ func (p *Pages) signInWithRecoveryCode(v *visit) answer {
 	email := strings.TrimSpace(v.field("email"))
 	in, err := p.accounts.SignInWithRecoveryCode(v.Context(), p.browser(v), email, v.field("code"))
 	if err != nil {
-		d := signInData{Return: target(v.field("return")), Email: email}
+		d := signInData{Return: target(v.field("return")), Email: address(email)}
 		return p.signInFailed(v, err, d, "The e-mail address or the recovery code is not right.", p.recoveryForm)
 	}
 	next := target(v.field("return"))
@@ -91,6 +91,15 @@ func (p *Pages) signInWithRecoveryCode(v *visit) answer {
 		next = passwordPath // who needs a recovery code mostly needs a password, too
 	}
 	return p.enter(v, in, next)
+}
+
+// address is what was typed for an e-mail address, if it can be one: people type
+// passwords there, too, and those are not shown again.
+func address(typed string) string {
+	if !strings.Contains(typed, "@") {
+		return ""
+	}
+	return typed
 }
 
 // signInFailed shows the form again. wrong is all it says of what was typed.

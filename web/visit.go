@@ -60,14 +60,17 @@ func (v *visit) holder() string { return secret.Hash("holder " + v.key) }
 // field returns a field of the form that was sent.
 func (v *visit) field(name string) string { return v.PostForm.Get(name) }
 
-// address is the path and query of the request. People type in the device page's,
-// so that of its query only what it reads is kept.
+// kept are the parameters that pages read from their addresses. Others are not
+// repeated in a page: who knows what was typed there.
+var kept = map[string]string{"/sign-in": "return", "/sign-in/recovery": "return", setupPath: "ticket", devicePath: "user_code"}
+
+// address is the path and query of the request.
 func (v *visit) address() string {
 	query := v.URL.RawQuery
-	if code := v.URL.Query().Get("user_code"); v.route.path == devicePath {
+	if v.route.access != signInHere { // there it is as the app wrote it
 		query = ""
-		if code != "" {
-			query = url.Values{"user_code": {code}}.Encode()
+		if value := v.URL.Query().Get(kept[v.route.path]); value != "" {
+			query = url.Values{kept[v.route.path]: {value}}.Encode()
 		}
 	}
 	if query == "" {
