@@ -104,7 +104,9 @@ func demoCommand() *cobra.Command {
 		Short: "Run the service with a demo house and simulated controllers",
 		Args:  cobra.NoArgs,
 	}
-	addOptions(cmd.Flags(), "http", "mqtt", "allow-plaintext", "deadline")
+	addOptions(cmd.Flags(), "mqtt", "allow-plaintext", "deadline")
+	// By a name, because browsers use no passkeys where there is only an address.
+	cmd.Flags().String("http", "localhost:8080", "Address to serve HTTP on; port 0 chooses a free one.")
 	cmd.Flags().String("data", "", "Directory to keep the data in and reuse (default: a temporary one)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one line of JSON when ready, and all else to standard error.")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
@@ -120,7 +122,9 @@ func demoCommand() *cobra.Command {
 			}
 		}
 		// Flags only: an operator's environment is for the service, not for a demo.
-		cfg, _, err := config.Load(config.Sources{Flags: optionFlags(cmd)})
+		flags := optionFlags(cmd)
+		flags["http"] = cmd.Flag("http").Value.String()
+		cfg, _, err := config.Load(config.Sources{Flags: flags})
 		if err != nil {
 			return err
 		}
@@ -304,12 +308,15 @@ func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error 
   MQTT      %s
   account   %s
   password  %s
+            (sign in at %s/sign-in)
   token     %s
-  app       %s, secret %s
+  apps      %s, with the secret %s
+            %s, without one
   data      %s
             (%s)
 
-`, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.AccessToken, ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, data, kept)
+`, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.BaseURL, ready.AccessToken,
+		ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, ready.Clients[1].ClientID, data, kept)
 	var rows [][]string
 	for _, d := range ready.Doors {
 		rows = append(rows, []string{"  " + d.DoorID, string(d.Behaviour), d.Name, d.HardwareName})
