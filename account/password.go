@@ -38,9 +38,7 @@ func HashPassword(password string) (string, error) {
 	}
 	salt := make([]byte, saltLen)
 	rand.Read(salt) // never fails: crypto/rand ends the process instead
-	key := argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, keyLen)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
-		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+	return phc(salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, keyLen)), nil
 }
 
 func checkLength(password string) error {
@@ -48,6 +46,21 @@ func checkLength(password string) error {
 		return invalid(fmt.Sprintf("a password has at least %d characters and at most %d bytes", MinPassword, maxPassword))
 	}
 	return nil
+}
+
+// phc writes a hash of the current cost in the PHC string form.
+func phc(salt, key []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
+}
+
+// nobodysHash returns a hash of the current cost that no password has: its key is
+// random. To check against it costs as much as against any other.
+func nobodysHash() string {
+	salt, key := make([]byte, saltLen), make([]byte, keyLen)
+	rand.Read(salt)
+	rand.Read(key)
+	return phc(salt, key)
 }
 
 // The most that a stored hash may cost, so that a damaged one is refused

@@ -108,7 +108,7 @@ func (s *service) account(ctx context.Context, email string) (token string, err 
 	if _, err := s.bench.output(ctx, "user", "add", "--data", s.data, "--email", email); err != nil {
 		return "", err
 	}
-	text, err := s.bench.output(ctx, "token", "create", "--data", s.data, "--user", email, "--scope", "OPENDOOR,CLOSEDOOR", "--json")
+	text, err := s.bench.output(ctx, "token", "create", "--data", s.data, "--user", email, "--scope", "OPENDOOR,CLOSEDOOR,READ", "--json")
 	if err != nil {
 		return "", err
 	}

@@ -11,23 +11,29 @@ import (
 
 // Subject reads the bearer of the token with the hash; nil when there is none.
 func (s *Store) Subject(ctx context.Context, tokenHash string) (*access.Subject, error) {
-	subject, _, err := s.authority(ctx, tokenHash, "")
-	return subject, err
+	var b bearer
+	err := s.reads.row(ctx, `
+		SELECT t.id, t.person_id, t.scopes, t.expires_at, t.revoked_at, p.disabled_at,
+			g.id, g.client_id, g.legacy, g.revoked_at
+		FROM access_tokens t
+		JOIN people p ON p.id = t.person_id
+		LEFT JOIN grants g ON g.id = t.grant_id
+		WHERE t.hash = $1`, []any{tokenHash}, b.fields()...)
+	switch {
+	case errNone(err):
+		return nil, nil
+	case err != nil:
+		return nil, internal("subject", err)
+	}
+	return b.subject(), nil
 }
 
 // Authority reads, in one statement, what decides whether a token may move a
 // door. Either is nil when it does not exist.
 func (s *Store) Authority(ctx context.Context, tokenHash string, door lintel.ID) (*access.Subject, *access.Target, error) {
-	return s.authority(ctx, tokenHash, door)
-}
-
-func (s *Store) authority(ctx context.Context, tokenHash string, door lintel.ID) (*access.Subject, *access.Target, error) {
-	var subject access.Subject
-	var expires int64
-	var revoked, disabled, number, controllerRevoked sql.NullInt64
-	var doorID, controller, hardware, owner, grant, client sql.NullString
-	var grantRevoked sql.NullInt64
-	var legacy sql.NullBool
+	var b bearer
+	var number, revoked sql.NullInt64
+	var doorID, controller, hardware, owner sql.NullString
 	err := s.reads.row(ctx, `
 		SELECT t.id, t.person_id, t.scopes, t.expires_at, t.revoked_at, p.disabled_at,
 			g.id, g.client_id, g.legacy, g.revoked_at,
@@ -38,24 +44,41 @@ func (s *Store) authority(ctx context.Context, tokenHash string, door lintel.ID)
 		LEFT JOIN doors d ON d.id = $2
 		LEFT JOIN controllers c ON c.id = d.controller_id
 		WHERE t.hash = $1`, []any{tokenHash, string(door)},
-		&subject.TokenID, &subject.PersonID, &subject.Scopes, &expires, &revoked, &disabled,
-		&grant, &client, &legacy, &grantRevoked,
-		&doorID, &number, &controller, &hardware, &owner, &controllerRevoked)
+		append(b.fields(), &doorID, &number, &controller, &hardware, &owner, &revoked)...)
 	switch {
 	case errNone(err):
 		return nil, nil, nil
 	case err != nil:
 		return nil, nil, internal("authority", err)
 	}
-	subject.ExpiresAt, subject.Revoked, subject.Disabled = at(expires), revoked.Valid || grantRevoked.Valid, disabled.Valid
-	subject.GrantID, subject.ClientID, subject.Legacy = lintel.ID(grant.String), client.String, legacy.Bool
 	if !doorID.Valid {
-		return &subject, nil, nil
+		return b.subject(), nil, nil
 	}
-	return &subject, &access.Target{
+	return b.subject(), &access.Target{
 		DoorID: lintel.ID(doorID.String), DoorNumber: int(number.Int64), ControllerID: lintel.ID(controller.String),
-		HardwareName: hardware.String, OwnerID: lintel.ID(owner.String), Revoked: controllerRevoked.Valid,
+		HardwareName: hardware.String, OwnerID: lintel.ID(owner.String), Revoked: revoked.Valid,
 	}, nil
+}
+
+// bearer is where the bearer of a token is read to.
+type bearer struct {
+	s                               access.Subject
+	expires                         int64
+	revoked, disabled, grantRevoked sql.NullInt64
+	grant, client                   sql.NullString
+	legacy                          sql.NullBool
+}
+
+func (b *bearer) fields() []any {
+	return []any{&b.s.TokenID, &b.s.PersonID, &b.s.Scopes, &b.expires, &b.revoked, &b.disabled,
+		&b.grant, &b.client, &b.legacy, &b.grantRevoked}
+}
+
+func (b *bearer) subject() *access.Subject {
+	s := b.s
+	s.ExpiresAt, s.Revoked, s.Disabled = at(b.expires), b.revoked.Valid || b.grantRevoked.Valid, b.disabled.Valid
+	s.GrantID, s.ClientID, s.Legacy = lintel.ID(b.grant.String), b.client.String, b.legacy.Bool
+	return &s
 }
 
 // RecordCommand puts a command on disk, as sent, if the token with the hash

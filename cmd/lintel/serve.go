@@ -101,7 +101,7 @@ func serve(ctx context.Context, cfg config.Config, out io.Writer) error {
 		return err
 	}
 	log.Info("serving", "http", s.baseURL, "mqtt", s.mqtt, "public", s.origin)
-	if err := printSetup(ctx, s, out); err != nil {
+	if err := printSetup(ctx, s, out); err != nil && ctx.Err() == nil {
 		return errors.Join(err, s.close())
 	}
 	select {
