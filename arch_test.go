@@ -47,7 +47,7 @@ var rules = map[string]rule{
 
 	"access":     {1, ".", ""},
 	"client":     {1, "api", ""},
-	"account":    {1, ". limit secret", "github.com/go-webauthn/webauthn golang.org/x/crypto"},
+	"account":    {1, ". limit secret", "github.com/go-webauthn/webauthn golang.org/x/crypto golang.org/x/text"},
 	"broker":     {1, ".", "github.com/mochi-mqtt/server/v2 golang.org/x/sys"},
 	"controller": {1, "door protocol", "github.com/eclipse/paho.mqtt.golang"},
 
@@ -58,7 +58,7 @@ var rules = map[string]rule{
 
 	"link":           {3, ". broker control protocol", ""},
 	"httpapi":        {3, ". access api control secret store", "github.com/go-json-experiment/json github.com/klauspost/compress"},
-	"web":            {4, ". account oauth secret store", ""},
+	"web":            {4, ". account limit oauth secret store", ""},
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},
 

@@ -17,6 +17,7 @@ type Client struct {
 	Name         string // as the consent page shows it
 	Kind         ClientKind
 	Legacy       bool     // may omit PKCE, and may send everything in the query of a GET; confidential only
+	WithRead     bool     // READ is added to what it asks for: it lists doors, and knows no scope for that; legacy only
 	Scopes       Scope    // the most that it may ask for
 	RedirectURIs []string // exact, sorted
 	SecretHashes []string // of the secrets in use, the newest first; two during a rotation
@@ -35,7 +36,6 @@ type Grant struct {
 	PersonID   ID
 	ClientID   string
 	Scopes     Scope
-	Legacy     bool // the client was, when the person agreed
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // whatever is refreshed until then
 	LastUsedAt time.Time

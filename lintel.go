@@ -48,11 +48,14 @@ const MaxName = 64
 // CheckName reports whether a name can be shown anywhere: 1 to MaxName bytes of
 // UTF-8 without control characters. what names it in the error, which has CodeInvalid.
 func CheckName(what, name string) error {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, misleading) {
 		return &Error{Code: CodeInvalid, Message: fmt.Sprintf("the %s is not 1 to %d bytes of text without control characters", what, MaxName)}
 	}
 	return nil
 }
+
+// misleading reports whether a character is not seen, or changes how others are read.
+func misleading(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // MaxDoors is how many doors one controller may have.
 const MaxDoors = 32

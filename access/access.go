@@ -18,7 +18,6 @@ type Subject struct {
 	Disabled  bool // the account is
 	GrantID   lintel.ID
 	ClientID  string // empty with GrantID: an administrator made the token
-	Legacy    bool   // the app was written for the deployed services
 }
 
 // Target is a door with what matters of its controller.
@@ -67,14 +66,12 @@ func Move(s *Subject, t *Target, a lintel.Action, now time.Time) error {
 	return nil
 }
 
-// List decides whether the subject may list its doors. An app that was written
-// for the deployed services knows no scope for that, and needs the list to learn
-// the identifiers of the doors it may move: it may list with any scope.
+// List decides whether the subject may list its doors.
 func List(s *Subject, now time.Time) error {
 	if err := Token(s, now); err != nil {
 		return err
 	}
-	if !s.Legacy && !s.Scopes.Has(lintel.ScopeRead) {
+	if !s.Scopes.Has(lintel.ScopeRead) {
 		return &lintel.Error{Code: lintel.CodeForbidden, Message: "the access token lacks the scope " + lintel.ScopeRead.String()}
 	}
 	return nil

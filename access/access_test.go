@@ -24,7 +24,6 @@ var roles = map[string]func() *access.Subject{
 	"owner,open+read":  func() *access.Subject { return bearer("owner", open|read) },
 	"owner,close+read": func() *access.Subject { return bearer("owner", shut|read) },
 	"owner,none":       func() *access.Subject { return bearer("owner", 0) },
-	"legacy,close":     func() *access.Subject { s := bearer("owner", shut); s.Legacy = true; return s },
 }
 
 const (
@@ -65,8 +64,7 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   yes   yes    401     401     401     401      404    404
 		owner,close+read  403   403    401     401     401     401      403    403
-		owner,none        403   403    401     401     401     401      403    403
-		legacy,close      403   403    401     401     401     401      403    403`,
+		owner,none        403   403    401     401     401     401      403    403`,
 	lintel.ActionClose: `
 		                  usual lastms expires expired revoked disabled nodoor gone
 		nobody            401   401    401     401     401     401      401    401
@@ -78,8 +76,7 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   403   403    401     401     401     401      403    403
 		owner,close+read  yes   yes    401     401     401     401      404    404
-		owner,none        403   403    401     401     401     401      403    403
-		legacy,close      yes   yes    401     401     401     401      404    404`,
+		owner,none        403   403    401     401     401     401      403    403`,
 	lintel.ActionStop: `
 		                  usual lastms expires expired revoked disabled nodoor gone
 		nobody            401   401    401     401     401     401      401    401
@@ -91,8 +88,7 @@ var tables = map[lintel.Action]string{
 		owner,read        403   403    401     401     401     401      403    403
 		owner,open+read   403   403    401     401     401     401      403    403
 		owner,close+read  403   403    401     401     401     401      403    403
-		owner,none        403   403    401     401     401     401      403    403
-		legacy,close      403   403    401     401     401     401      403    403`,
+		owner,none        403   403    401     401     401     401      403    403`,
 }
 
 // list is the same for the list of doors, which no door is needed for.
@@ -107,8 +103,7 @@ const list = `
 		owner,read        yes   yes    401     401     401     401      yes    yes
 		owner,open+read   yes   yes    401     401     401     401      yes    yes
 		owner,close+read  yes   yes    401     401     401     401      yes    yes
-		owner,none        403   403    401     401     401     401      403    403
-		legacy,close      yes   yes    401     401     401     401      yes    yes`
+		owner,none        403   403    401     401     401     401      403    403`
 
 var codes = map[string]lintel.Code{
 	"yes": "", "401": lintel.CodeUnauthenticated, "403": lintel.CodeForbidden, "404": lintel.CodeNotFound,

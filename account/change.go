@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lintel"
+	"lintel/secret"
 )
 
 var errCurrent = unauthenticated("the current password is wrong")
@@ -14,28 +15,30 @@ var errCurrent = unauthenticated("the current password is wrong")
 // that CheckNewPassword refuses is CodeInvalid. A wrong current is
 // CodeUnauthenticated and counts as an attempt to sign in, so that it may be
 // CodeTooMany. Whoever signed in with a recovery code, and is Fresh, has
-// forgotten the current password and needs none.
-func (s *Service) ChangePassword(ctx context.Context, b Browser, session lintel.Session, current, next string) error {
+// forgotten the current password and needs none. The session goes on under the
+// secret that is returned: a copy of the old one is worth nothing any more.
+func (s *Service) ChangePassword(ctx context.Context, b Browser, session lintel.Session, current, next string) (renewed string, err error) {
 	p, err := s.store.Person(ctx, session.PersonID)
 	if isNotFound(err) {
-		return errSession
+		return "", errSession
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := CheckNewPassword(next, p.Email); err != nil {
-		return err
+		return "", err
 	}
 	known, err := s.knows(ctx, p.ID, b)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := s.replacePassword(ctx, b, p, session, current, next); err != nil {
-		return err
+		return "", err
 	}
 	s.log.InfoContext(ctx, "password changed", "account", p.ID, "source", b.address(), "session", session.ID)
 	s.knowAgain(ctx, p.ID, known)
-	return nil
+	renewed = secret.New(secret.Session)
+	return renewed, s.store.RenewSession(ctx, session.ID, secret.Hash(renewed))
 }
 
 // knowAgain remembers the browser that a change was made with, which the change

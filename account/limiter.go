@@ -16,11 +16,11 @@ import (
 // can lock a person out of it (OWASP, "Slow Down Online Guessing Attacks with
 // Device Cookies").
 var (
-	perPair    = limit.Rate{Burst: 5, Each: 2 * time.Minute}     // one account, from one network
-	perSource  = limit.Rate{Burst: 30, Each: 30 * time.Second}   // all accounts, from one network
-	perAccount = limit.Rate{Burst: 100, Each: 90 * time.Second}  // one account, from all unknown browsers
-	perKnown   = limit.Rate{Burst: 10, Each: time.Minute}        // one account, from one browser that it knows
-	perService = limit.Rate{Burst: 1000, Each: time.Second / 10} // challenges for passkeys, which take storage
+	perPair    = limit.Rate{Burst: 5, Each: 2 * time.Minute}    // one account, from one network
+	perSource  = limit.Rate{Burst: 30, Each: 30 * time.Second}  // all accounts, from one network
+	perAccount = limit.Rate{Burst: 100, Each: 90 * time.Second} // one account, from all unknown browsers
+	perKnown   = limit.Rate{Burst: 10, Each: time.Minute}       // one account, from one browser that it knows
+	perPasskey = limit.Rate{Burst: 100, Each: time.Second}      // challenges for passkeys, and answers, from one network
 )
 
 // limiter holds the buckets of all limits. They are in memory only: a restart
@@ -32,12 +32,13 @@ type limiter struct {
 	accounts   *limit.Buckets
 	known      *limit.Buckets
 	challenges *limit.Buckets
+	answers    *limit.Buckets
 }
 
 func newLimiter() *limiter {
 	return &limiter{
 		pairs: limit.New(perPair), sources: limit.New(perSource), accounts: limit.New(perAccount),
-		known: limit.New(perKnown), challenges: limit.New(perService),
+		known: limit.New(perKnown), challenges: limit.New(perPasskey), answers: limit.New(perPasskey),
 	}
 }
 
@@ -57,12 +58,12 @@ func (l *limiter) password(account, network, known string) []use {
 	return []use{{l.pairs, account + " " + network}, {l.sources, network}, {l.accounts, account}}
 }
 
-// passkey is what an attempt with a passkey takes from: it cannot be guessed,
-// only tried again and again.
-func (l *limiter) passkey(network string) []use { return []use{{l.sources, network}} }
+// passkey is what an attempt with a passkey takes from. It cannot be guessed, only
+// tried again and again, so that only the work is bounded.
+func (l *limiter) passkey(network string) []use { return []use{{l.answers, network}} }
 
-// challenge is what asking for a passkey's challenge takes from.
-func (l *limiter) challenge() []use { return []use{{l.challenges, ""}} }
+// challenge is what asking for a passkey's challenge, which is stored, takes from.
+func (l *limiter) challenge(network string) []use { return []use{{l.challenges, network}} }
 
 // take takes a token from every bucket and returns 0, or takes none and returns
 // how long to wait.

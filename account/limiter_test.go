@@ -39,10 +39,10 @@ func TestLimits(t *testing.T) {
 		}, 10, time.Minute},
 		{"passkeys from one network", func(l *limiter) func(int) []use {
 			return func(int) []use { return l.passkey("192.0.2.1/32") }
-		}, 30, 30 * time.Second},
+		}, 100, time.Second},
 		{"challenges", func(l *limiter) func(int) []use {
-			return func(int) []use { return l.challenge() }
-		}, 1000, 100 * time.Millisecond},
+			return func(int) []use { return l.challenge("192.0.2.1/32") }
+		}, 100, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLimiter()

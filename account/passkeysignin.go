@@ -22,16 +22,16 @@ var errPasskey = unauthenticated("this passkey is not known here; use another, o
 // FinishPasskeySignIn takes within 5 minutes from the same holder. holder names
 // the browser by what only it knows, such as a cookie's value; it must not be
 // empty and is stored as a hash. Any passkey of this service answers, after it
-// has verified its user (WebAuthn Level 3 §5.5, §6.2). CodeTooMany when very many
-// are asked for at once.
-func (s *Service) BeginPasskeySignIn(ctx context.Context, holder string) (ticket string, options []byte, err error) {
+// has verified its user (WebAuthn Level 3 §5.5, §6.2). CodeTooMany with
+// RetryAfter when very many are asked for from one network.
+func (s *Service) BeginPasskeySignIn(ctx context.Context, b Browser, holder string) (ticket string, options []byte, err error) {
 	if s.relying == nil {
 		return "", nil, errNoPasskeys
 	}
 	if holder == "" {
 		return "", nil, invalid("this browser keeps no cookies; allow them and try again")
 	}
-	if after := s.limits.take(s.now(), s.limits.challenge()); after > 0 {
+	if after := s.limits.take(s.now(), s.limits.challenge(limit.Network(b.Address))); after > 0 {
 		return "", nil, tooMany(after)
 	}
 	assertion, data, err := s.relying.BeginDiscoverableLogin()

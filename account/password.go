@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
 )
 
 // MinPassword is the shortest password in characters. There are no rules of composition.
@@ -38,8 +39,12 @@ func HashPassword(password string) (string, error) {
 	}
 	salt := make([]byte, saltLen)
 	rand.Read(salt) // never fails: crypto/rand ends the process instead
-	return phc(salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, keyLen)), nil
+	return phc(salt, argon2.IDKey(normal(password), salt, passes, memoryKiB, lanes, keyLen)), nil
 }
+
+// normal is a password as it is hashed: keyboards differ in how they compose
+// letters (NIST SP 800-63B §5.1.1.2 asks for NFKC or NFKD).
+func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
 func checkLength(password string) error {
 	if utf8.RuneCountInString(password) < MinPassword || len(password) > maxPassword || !utf8.ValidString(password) {
@@ -90,7 +95,7 @@ func CheckPassword(hash, password string) bool {
 	if err1 != nil || err2 != nil || len(key) < keyLen || time < 1 || time > maxPasses || threads < 1 || memory > maxMemoryKiB {
 		return false
 	}
-	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(key)))
+	got := argon2.IDKey(normal(password), salt, time, memory, threads, uint32(len(key)))
 	return subtle.ConstantTimeCompare(got, key) == 1
 }
 

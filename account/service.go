@@ -23,6 +23,7 @@ type Store interface {
 	Session(ctx context.Context, hash string, seenSince, now time.Time) (lintel.Session, lintel.Person, error)
 	Sessions(ctx context.Context, person lintel.ID, seenSince, now time.Time) ([]lintel.Session, error)
 	TouchSession(ctx context.Context, id lintel.ID, now time.Time) error
+	RenewSession(ctx context.Context, id lintel.ID, hash string) error
 	SignOut(ctx context.Context, person, id lintel.ID) error
 	SignOutOthers(ctx context.Context, person, keep lintel.ID) (int64, error)
 
@@ -80,7 +81,7 @@ func New(cfg Config, store Store) (*Service, error) {
 	}
 	return &Service{
 		store: store, now: cfg.Now, log: cfg.Log, limits: newLimiter(),
-		hashing: make(turns, 4), changing: make(turns, 1), founding: make(turns, 1),
+		hashing: make(turns, 2), changing: make(turns, 1), founding: make(turns, 1),
 		check: CheckPassword, nobody: nobodysHash(), relying: relying,
 	}, nil
 }

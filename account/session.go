@@ -48,12 +48,20 @@ func (s *Service) Sessions(ctx context.Context, person lintel.ID) ([]lintel.Sess
 // EndSession signs one of a person's browsers out. An unknown session, and
 // somebody else's, is CodeNotFound.
 func (s *Service) EndSession(ctx context.Context, person, id lintel.ID) error {
-	return s.store.SignOut(ctx, person, id)
+	if err := s.store.SignOut(ctx, person, id); err != nil {
+		return err
+	}
+	s.log.InfoContext(ctx, "signed out", "account", person, "session", id)
+	return nil
 }
 
 // EndOtherSessions signs a person's other browsers out, and returns how many.
 func (s *Service) EndOtherSessions(ctx context.Context, session lintel.Session) (int64, error) {
-	return s.store.SignOutOthers(ctx, session.PersonID, session.ID)
+	n, err := s.store.SignOutOthers(ctx, session.PersonID, session.ID)
+	if err == nil {
+		s.log.InfoContext(ctx, "signed out elsewhere", "account", session.PersonID, "sessions", n)
+	}
+	return n, err
 }
 
 // Fresh reports whether the person signed in at most 15 minutes ago. Whoever

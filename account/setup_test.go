@@ -55,7 +55,7 @@ func TestSetUpNeedsTheNewestTicket(t *testing.T) {
 	h := newHouse(t)
 	older := h.setupTicket()
 	newest := h.setupTicket()
-	signIn, _, err := h.BeginPasskeySignIn(t.Context(), "holder")
+	signIn, _, err := h.BeginPasskeySignIn(t.Context(), from("192.0.2.1"), "holder")
 	must(t, err)
 	for _, ticket := range []string{older, "", "junk", secret.New(secret.Ticket), signIn} {
 		_, err := h.setUp(ticket, password)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,8 @@ func TestNoSecretOfSigningInIsKept(t *testing.T) {
 	note(v.open("/sign-in").signIn(h.Password, h.Email))
 	address := authorizationURL(h.BaseURL, old, "code_challenge", "", "code_challenge_method", "")
 	p := h.signedIn(v.open(address))
+	ticket := p.form("ticket").fields.Get("ticket")
+	consent := p
 	p = p.submit(p.form("decision"), "decision", "allow")
 	back, err := url.Parse(p.Location)
 	if err != nil || back.Query().Get("code") == "" {
@@ -57,6 +60,24 @@ func TestNoSecretOfSigningInIsKept(t *testing.T) {
 			wrong.Write(do(t, method, h.BaseURL+path+"?"+q.Encode(), tokens.RefreshToken, q.Encode(), "Content-Type", "application/x-www-form-urlencoded").Body)
 		}
 	}
+	// An address that is not plain is not redirected with what it carries.
+	for _, path := range []string{"/" + tokenPath, tokenPath + "/", "/oauth/../oauth/v2/endpoints/token/", authorizationPath + "/"} {
+		q := url.Values{"client_id": {old.ID}, "client_secret": {old.Secret}, "refresh_token": {tokens.RefreshToken}}
+		for _, method := range []string{"GET", "POST"} {
+			r := do(t, method, h.BaseURL+path+"?"+q.Encode(), "", "")
+			wrong.WriteString(string(r.Body) + r.Header.Get("Location"))
+			if r.Status != http.StatusNotFound || r.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s %s: %d, Cache-Control %q", method, path, r.Status, r.Header.Get("Cache-Control"))
+			}
+		}
+	}
+	device := parsed[map[string]any](t, string(do(t, "POST", h.BaseURL+devicePath, "", "client_id=lintelcli", "Content-Type", "application/x-www-form-urlencoded").Body))
+	deviceCode, userCode := device["device_code"].(string), device["user_code"].(string)
+	get(url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {deviceCode}, "client_secret": {old.Secret}})
+	codes := v.open("/account/recovery-codes")
+	codes = codes.press("/account/recovery-codes")
+	recovery := regexp.MustCompile(`[0-9a-z]{4}(-[0-9a-z]{4}){3}`).FindString(codes.Text)
+	note(newVisitor(t, h.BaseURL).open("/sign-in/recovery").press("/sign-in/recovery", "email", "nobody@house.example", "code", recovery))
 	get(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens.RefreshToken}, "client_secret": {old.Secret}})
 	get(with) // a replay, which is logged
 	session := ""
@@ -67,9 +88,11 @@ func TestNoSecretOfSigningInIsKept(t *testing.T) {
 		}
 	}
 	secrets := map[string]string{"password": h.Password, "code": code, "access token": tokens.AccessToken,
-		"refresh token": tokens.RefreshToken, "client secret": old.Secret, "session": session}
+		"refresh token": tokens.RefreshToken, "client secret": old.Secret, "session": session,
+		"device code": deviceCode, "user code": userCode, "recovery code": recovery, "form's token": consent.form("ticket").fields.Get("csrf"),
+		"consent's ticket": ticket}
 	for name, secret := range secrets {
-		if len(secret) < 12 {
+		if len(secret) < 9 {
 			t.Fatalf("the %s was not planted: %q", name, secret)
 		}
 	}

@@ -187,12 +187,26 @@ func TestDeployedStyleClient(t *testing.T) {
 	}
 	second := get(url.Values{"grant_type": {"authorization_code", "refresh_token"}, "refresh_token": {first.RefreshToken}})
 	for _, token := range []string{first.AccessToken, second.AccessToken} {
-		if r := do(t, "POST", d.BaseURL+syncPath, token, ""); r.Status != http.StatusOK {
-			t.Errorf("sync: %d", r.Status)
-		}
 		if r := d.toggleAs(token, d.door("works").DoorID, "OPEN"); r.Status != http.StatusOK {
 			t.Errorf("toggle: %d", r.Status)
 		}
+	}
+}
+
+// TestOldAppThatLists: what was written for services without a scope for reading
+// can be registered to ask for READ as well.
+func TestOldAppThatLists(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	app := d.addClient("Old panel", "--redirect-uri", "https://panel.example/cb", "--legacy", "--with-read")
+	code := d.authorise(app, "scope", "OPENDOOR,CLOSEDOOR", "code_challenge", "", "code_challenge_method", "")
+	r := d.post(tokenPath, "grant_type", "authorization_code", "client_id", app.ID, "client_secret", app.Secret, "code", code, "redirect_uri", app.RedirectURIs[0])
+	tokens := parsed[tokenAnswer](t, string(r.Body))
+	if tokens.Scope != "OPENDOOR CLOSEDOOR READ" {
+		t.Errorf("scope %q", tokens.Scope)
+	}
+	if r := do(t, "POST", d.BaseURL+syncPath, tokens.AccessToken, ""); r.Status != http.StatusOK {
+		t.Errorf("sync: %d", r.Status)
 	}
 }
 

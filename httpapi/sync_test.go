@@ -116,24 +116,18 @@ func TestSyncListsTheBearersOwn(t *testing.T) {
 	}
 }
 
-// TestSyncNeedsRead holds that READ lists doors, and nothing else does but an
-// app that was written for the deployed services, which know no such scope.
+// TestSyncNeedsRead holds that READ lists doors, and nothing else does.
 func TestSyncNeedsRead(t *testing.T) {
 	for scopes := range lintel.AllScopes + 1 {
-		for _, legacy := range []bool{false, true} {
-			w := newWorld(t)
-			w.store.subjects[secret.Hash(w.token)] = &access.Subject{PersonID: ownerID, Scopes: scopes, Legacy: legacy, ExpiresAt: now.Add(time.Millisecond)}
-			want := http.StatusForbidden
-			if legacy || scopes.Has(lintel.ScopeRead) {
-				want = http.StatusOK
-			}
-			r := w.send(t, w.request(t, http.MethodGet, api.V1Sync, ""))
-			if r.status != want {
-				t.Errorf("scopes %q, legacy %t: status %d", scopes, legacy, r.status)
-			}
-			if challenge := r.header.Get("WWW-Authenticate"); want == http.StatusForbidden && challenge != insufficientScope(lintel.ScopeRead) {
-				t.Errorf("scopes %q: WWW-Authenticate %q", scopes, challenge)
-			}
+		w := newWorld(t)
+		w.store.subjects[secret.Hash(w.token)] = &access.Subject{PersonID: ownerID, Scopes: scopes, ExpiresAt: now.Add(time.Millisecond)}
+		r := w.send(t, w.request(t, http.MethodGet, api.V1Sync, ""))
+		want, challenge := http.StatusForbidden, insufficientScope(lintel.ScopeRead)
+		if scopes.Has(lintel.ScopeRead) {
+			want, challenge = http.StatusOK, ""
+		}
+		if r.status != want || r.header.Get("WWW-Authenticate") != challenge {
+			t.Errorf("scopes %q: status %d, WWW-Authenticate %q", scopes, r.status, r.header.Get("WWW-Authenticate"))
 		}
 	}
 }

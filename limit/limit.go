@@ -99,14 +99,14 @@ func (b *Buckets) GiveBack(name string) {
 	}
 }
 
-// Network names what one stranger has at hand: an IPv4 address, or the 64 bits
-// of an IPv6 address that a provider gives to one line (RFC 6177).
+// Network names what one stranger has at hand: an IPv4 address, or the 56 bits of
+// an IPv6 address that providers give to one line (RFC 6177 §2).
 func Network(a netip.Addr) string {
 	a = a.Unmap()
 	if !a.IsValid() {
 		return "unknown"
 	}
-	bits := 64
+	bits := 56
 	if a.Is4() {
 		bits = 32
 	}

@@ -72,7 +72,7 @@ func TestBucketsAreBounded(t *testing.T) {
 func TestNetworks(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32",
-		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
+		"2001:db8:1:203:4:5:6:7": "2001:db8:1:200::/56", "fe80::1%eth0": "fe80::/56",
 	} {
 		equal(t, Network(netip.MustParseAddr(address)), want)
 	}

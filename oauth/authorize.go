@@ -49,8 +49,11 @@ func (s *Server) Authorize(ctx context.Context, rawQuery string) (AuthorizationR
 
 // requester finds the client of a request for consent.
 func (s *Server) requester(ctx context.Context, p parameters) (lintel.Client, *Error) {
-	if len(p.repeated["client_id"]) > 0 || p.get("client_id") == "" {
-		return lintel.Client{}, fail(InvalidRequest, "client_id is missing or repeated")
+	if failure := p.wrong("client_id"); failure != nil {
+		return lintel.Client{}, failure
+	}
+	if p.get("client_id") == "" {
+		return lintel.Client{}, fail(InvalidRequest, "client_id is missing")
 	}
 	client, err := s.store.Client(ctx, p.get("client_id"))
 	switch {
@@ -66,10 +69,11 @@ func (s *Server) requester(ctx context.Context, p parameters) (lintel.Client, *E
 // redirectOf returns where the answer goes. A client with one redirect URI may
 // leave it out (RFC 6749 §3.1.2.3).
 func redirectOf(c lintel.Client, p parameters) (uri string, named bool, failure *Error) {
+	if failure := p.wrong("redirect_uri"); failure != nil {
+		return "", false, failure
+	}
 	uri = p.get("redirect_uri")
 	switch {
-	case len(p.repeated["redirect_uri"]) > 0:
-		return "", false, fail(InvalidRequest, "redirect_uri is repeated")
 	case uri == "" && len(c.RedirectURIs) == 1:
 		return c.RedirectURIs[0], false, nil
 	case uri == "":
@@ -82,7 +86,7 @@ func redirectOf(c lintel.Client, p parameters) (uri string, named bool, failure 
 
 // complete checks and takes over what is left of the request.
 func (r *AuthorizationRequest) complete(c lintel.Client, p parameters) *Error {
-	if failure := p.unrepeated(); failure != nil {
+	if failure := p.wrong(known...); failure != nil {
 		return failure
 	}
 	switch p.get("response_type") {
@@ -129,6 +133,9 @@ func requestedScopes(c lintel.Client, p parameters) (lintel.Scope, *Error) {
 		if scopes, err = lintel.ParseScope(text); err != nil {
 			return 0, fail(InvalidScope, "the scope is unknown; known are "+lintel.AllScopes.String())
 		}
+	}
+	if c.WithRead {
+		scopes |= lintel.ScopeRead
 	}
 	if !c.Scopes.Has(scopes) {
 		return 0, fail(InvalidScope, "this app is registered for "+c.Scopes.String()+" only")

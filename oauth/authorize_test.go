@@ -94,9 +94,10 @@ func TestAuthorizationRequests(t *testing.T) {
 		{"another port of a confidential client", w.confidential, []string{"redirect_uri", "https://server.example:1/cb"}, "", person, InvalidRequest},
 		{"a client without redirect URIs", device, []string{"redirect_uri", "http://127.0.0.1/cb"}, "", person, InvalidRequest},
 		{"none, of none", device, []string{"redirect_uri", ""}, "", person, InvalidRequest},
-		{"a broken escape", w.confidential, nil, "&state=%zz", person, InvalidRequest},
-		{"a control character", w.confidential, []string{"state", "a\nb"}, "", person, InvalidRequest},
-		{"no UTF-8", w.confidential, []string{"state", "\xff"}, "", person, InvalidRequest},
+		{"a broken escape", w.confidential, nil, "&scope=%zz", program, InvalidRequest},
+		{"a control character", w.confidential, []string{"state", "a\nb"}, "", "-", InvalidRequest},
+		{"no UTF-8", w.confidential, []string{"state", "\xff"}, "", "-", InvalidRequest},
+		{"a broken escape in the redirect URI", w.confidential, []string{"redirect_uri", ""}, "&redirect_uri=%zz", person, InvalidRequest},
 		{"too long", w.confidential, []string{"state", strings.Repeat("a", maxParameters)}, "", person, InvalidRequest},
 
 		{"no response type", w.confidential, []string{"response_type", ""}, "", program, InvalidRequest},
@@ -211,11 +212,20 @@ func TestConsent(t *testing.T) {
 	must(t, err)
 	got := w.post(t, PathToken, w.public.redemption(parsed(t, location).Query().Get("code"))).tokens(t)
 	subject := w.subject(t, got.AccessToken)
-	if got.Scope != "CLOSEDOOR" || subject.Scopes != lintel.ScopeClose || subject.PersonID != w.person || subject.ClientID != w.public.ID || subject.Legacy {
+	if got.Scope != "CLOSEDOOR" || subject.Scopes != lintel.ScopeClose || subject.PersonID != w.person || subject.ClientID != w.public.ID {
 		t.Errorf("%s, %+v", got.Scope, subject)
 	}
-	if hub := w.subject(t, w.connect(t, w.legacy).AccessToken); !hub.Legacy {
-		t.Errorf("of a legacy client: %+v", hub)
+}
+
+// TestWithRead: what lists doors and knows no scope for it asks for READ too, and
+// the person may leave that out.
+func TestWithRead(t *testing.T) {
+	c := lintel.Client{Kind: lintel.Confidential, Legacy: true, WithRead: true, Scopes: lintel.AllScopes}
+	p, err := parseParameters("scope=opendoor,closedoor")
+	must(t, err)
+	scopes, failure := requestedScopes(c, p)
+	if want := lintel.ScopeOpen | lintel.ScopeClose | lintel.ScopeRead; failure != nil || scopes != want {
+		t.Errorf("%v, %v", scopes, failure)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 )
 
 // TestDevicesPerNetwork: strangers who know a public client's name cannot have
@@ -23,13 +22,13 @@ func TestDevicesPerNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	if r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "7" {
+	if r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "3" {
 		t.Errorf("status %d, Retry-After %q", r.StatusCode, r.Header.Get("Retry-After"))
 	}
 	if wait := w.server.takeDevice("198.51.100.7/32", now); wait != 0 {
 		t.Errorf("another network waits %s", wait)
 	}
-	if wait := w.server.takeDevice("192.0.2.7/32", now.Add(6*time.Second)); wait != 0 {
+	if wait := w.server.takeDevice("192.0.2.7/32", now.Add(devicesPerNetwork.Each)); wait != 0 {
 		t.Errorf("afterwards: wait %s", wait)
 	}
 }

@@ -16,7 +16,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	for path, handle := range map[string]func(*http.Request) (any, *Error){
 		PathToken: s.token, PathRevocation: s.revoke, PathIntrospection: s.introspect, PathDeviceAuthorization: s.authorizeDevice,
 	} {
-		mux.Handle(path+"{$}", s.endpoint(handle, "POST"))
+		mux.Handle(path+"{$}", s.endpoint(handle, "POST")) // GET is for legacy clients, who know
 		mux.Handle(strings.TrimSuffix(path, "/"), s.endpoint(handle, "POST"))
 	}
 	mux.Handle(PathMetadata, s.endpoint(s.metadata, "GET, HEAD"))

@@ -36,7 +36,7 @@ func (w *world) faults(t *testing.T) map[string]struct {
 		"code, replayed":       {PathToken, w.confidential.redemption(replayed), []string{"Client", "Code", "RevokeGrant"}},
 		"refresh":              {PathToken, w.public.renewal(w.connect(t, w.public).RefreshToken), []string{"Client", "RefreshToken", "RedeemRefreshToken"}},
 		"refresh, replayed":    {PathToken, w.public.renewal(spent), []string{"Client", "RefreshToken", "RevokeGrant"}},
-		"device":               {PathToken, w.public.polling(code), []string{"Client", "DeviceCode", "PollDevice", "RedeemDeviceCode"}},
+		"device":               {PathToken, w.public.polling(code), []string{"Client", "DeviceCode", "RedeemDeviceCode"}},
 		"device authorization": {PathDeviceAuthorization, w.public.form(), []string{"Client", "AddDeviceCode"}},
 		"revoke access":        {PathRevocation, w.public.form("token", w.connect(t, w.public).AccessToken), []string{"Client", "Subject", "RevokeGrant"}},
 		"revoke refresh":       {PathRevocation, w.public.form("token", w.connect(t, w.public).RefreshToken), []string{"Client", "RefreshToken", "RevokeGrant"}},

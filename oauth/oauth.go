@@ -82,7 +82,7 @@ type Server struct {
 
 // devicesPerNetwork bounds what strangers can have stored: whoever knows the name
 // of a public client can begin the device grant.
-var devicesPerNetwork = limit.Rate{Burst: 100, Each: 6 * time.Second}
+var devicesPerNetwork = limit.Rate{Burst: 300, Each: 2 * time.Second}
 
 // New returns a Server.
 func New(cfg Config, store Store) *Server {

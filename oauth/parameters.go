@@ -21,39 +21,36 @@ var known = []string{
 type parameters struct {
 	values   map[string]string
 	repeated map[string][]string // what was sent more than once (RFC 6749 §3.1 forbids it), with all its values
+	damaged  map[string]bool     // what is not form-encoded, or no text
 	settled  bool                // settleRefresh made one of two values
 }
 
 // parseParameters reads parameters in the form application/x-www-form-urlencoded
-// from any number of texts, as from a query and a body. The error says what is
-// malformed.
+// from any number of texts, as from a query and a body. What is wrong with one of
+// them is kept, so that it can be told to whom it concerns.
 func parseParameters(texts ...string) (parameters, error) {
+	p := parameters{values: map[string]string{}, repeated: map[string][]string{}, damaged: map[string]bool{}}
 	all := map[string][]string{}
 	for _, text := range texts {
 		if len(text) > maxParameters {
-			return parameters{}, fmt.Errorf("the parameters are longer than %d bytes", maxParameters)
+			return p, fmt.Errorf("the parameters are longer than %d bytes", maxParameters)
 		}
-		values, err := url.ParseQuery(text)
-		if err != nil {
-			return parameters{}, fmt.Errorf("the parameters are not form-encoded")
-		}
-		for name, list := range values {
-			all[name] = append(all[name], list...)
+		for _, pair := range strings.Split(text, "&") {
+			encoded, value, _ := strings.Cut(pair, "=")
+			name, err := url.QueryUnescape(encoded)
+			if err != nil || !slices.Contains(known, name) {
+				continue
+			}
+			value, err = url.QueryUnescape(value)
+			p.damaged[name] = p.damaged[name] || err != nil || !isText(value)
+			all[name] = append(all[name], value)
 		}
 	}
-	p := parameters{values: map[string]string{}, repeated: map[string][]string{}}
 	for name, list := range all {
-		if !slices.Contains(known, name) {
-			continue
-		}
-		if slices.ContainsFunc(list, func(v string) bool { return !isText(v) }) {
-			return parameters{}, fmt.Errorf("the parameter %s holds bytes that are no text", name)
-		}
-		if len(list) > 1 {
+		switch {
+		case len(list) > 1:
 			p.repeated[name] = list
-			continue
-		}
-		if list[0] != "" {
+		case list[0] != "" && !p.damaged[name]:
 			p.values[name] = list[0]
 		}
 	}
@@ -67,11 +64,15 @@ func isText(v string) bool {
 
 func (p parameters) get(name string) string { return p.values[name] }
 
-// unrepeated returns an error when any known parameter was sent more than once.
-func (p parameters) unrepeated() *Error {
-	for _, name := range known {
-		if len(p.repeated[name]) > 0 {
+// wrong returns an error when one of the parameters was sent more than once, or
+// is damaged.
+func (p parameters) wrong(names ...string) *Error {
+	for _, name := range names {
+		switch {
+		case len(p.repeated[name]) > 0:
 			return fail(InvalidRequest, "the parameter "+name+" is repeated")
+		case p.damaged[name]:
+			return fail(InvalidRequest, "the parameter "+name+" is not form-encoded text")
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package oauth
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,8 @@ func CheckRedirectURI(uri string, kind lintel.ClientKind) error {
 		return refuse("has a wildcard; register each address")
 	case u.User != nil:
 		return refuse("names a user")
+	case u.Port() != "" && !isPort(u.Port()):
+		return refuse("has a port that is not 1 to 65535")
 	case hasResponse(u):
 		return refuse("has a parameter of the answer in its query")
 	}
@@ -99,7 +102,7 @@ func loopback(uri string) (host, rest string, ok bool) {
 		}
 		if port, cut := strings.CutPrefix(after, ":"); cut {
 			digits := len(port) - len(strings.TrimLeft(port, "0123456789"))
-			if digits == 0 || digits > 5 {
+			if !isPort(port[:digits]) {
 				return "", "", false
 			}
 			after = port[digits:]
@@ -110,6 +113,12 @@ func loopback(uri string) (host, rest string, ok bool) {
 		return host, after, true
 	}
 	return "", "", false
+}
+
+// isPort reports whether a text is a port number as it is usually written.
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0 && s[0] != '0'
 }
 
 // redirectTo adds the parameters of an answer to a redirect URI, whose own text

@@ -151,7 +151,7 @@ func TestMatches(t *testing.T) {
 		},
 		{
 			registered: "http://127.0.0.1/cb",
-			other:      []string{"http://127.0.0.1:1/cb", "http://127.0.0.1:80/cb", "http://127.0.0.1:65535/cb", "http://127.0.0.1:00080/cb"},
+			other:      []string{"http://127.0.0.1:1/cb", "http://127.0.0.1:80/cb", "http://127.0.0.1:65535/cb"},
 			never: []string{
 				"http://127.0.0.1", "http://127.0.0.1/", "http://127.0.0.1:80", "http://127.0.0.1:80/", "http://127.0.0.1:80/cb/", "http://127.0.0.1:80/CB",
 				"http://127.0.0.1:80/cb?", "http://127.0.0.1:80/cb?a=b", "http://127.0.0.1:80/cb#", "http://127.0.0.1:80/cb#f", "http://127.0.0.1:80/%63b",

@@ -37,7 +37,7 @@ func (s *Server) read(r *http.Request, inQuery bool) (request, *Error) {
 	if inQuery {
 		p.settleRefresh()
 	}
-	if failure := p.unrepeated(); failure != nil {
+	if failure := p.wrong(known...); failure != nil {
 		return request{}, failure
 	}
 	given, failure := credentialsOf(r.Header, p)

@@ -158,8 +158,8 @@ func TestBodies(t *testing.T) {
 		{"of the greatest length", right + "&x=" + strings.Repeat("a", maxParameters-len(right)-3), 400, InvalidGrant},
 		{"a byte too long", right + "&x=" + strings.Repeat("a", maxParameters-len(right)-2), 413, InvalidRequest},
 		{"far too long", strings.Repeat("a", 1<<20), 413, InvalidRequest},
-		{"a broken escape", right + "&x=%zz", 400, InvalidRequest},
-		{"a semicolon", right + ";x=y", 400, InvalidRequest},
+		{"a broken escape", right + "&scope=%zz", 400, InvalidRequest},
+		{"a semicolon", right + ";x=y", 400, InvalidGrant}, // part of the value
 		{"JSON", `{"grant_type":"refresh_token"}`, 401, InvalidClient},
 		{"no text", right + "&state=%ff", 400, InvalidRequest},
 		{"twice", right + "&client_id=" + w.confidential.ID, 400, InvalidRequest},

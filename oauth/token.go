@@ -153,10 +153,18 @@ func (s *Server) redeemDevice(ctx context.Context, q request) (any, *Error) {
 }
 
 // poll answers a device that must wait, or need not ask again (RFC 8628 §3.5).
+// Only a request that is still pending can be asked about too early.
 func (s *Server) poll(ctx context.Context, d lintel.DeviceCode) *Error {
 	now := s.cfg.Now()
-	if d.State != lintel.DeviceUsed && !now.Before(d.ExpiresAt) {
+	switch {
+	case d.State == lintel.DeviceUsed:
+		return fail(InvalidGrant, "the device code was used")
+	case !now.Before(d.ExpiresAt):
 		return fail(ExpiredToken, "the device code has expired; start again")
+	case d.State == lintel.DeviceDenied:
+		return fail(AccessDenied, "the person refused")
+	case d.State == lintel.DeviceApproved:
+		return nil
 	}
 	tooEarly, err := s.store.PollDevice(ctx, d.Hash, now)
 	switch {
@@ -165,13 +173,7 @@ func (s *Server) poll(ctx context.Context, d lintel.DeviceCode) *Error {
 	case tooEarly:
 		return fail(SlowDown, "wait five seconds longer between two polls than before")
 	}
-	switch d.State {
-	case lintel.DevicePending:
-		return fail(AuthorizationPending, "the person has not decided yet")
-	case lintel.DeviceDenied:
-		return fail(AccessDenied, "the person refused")
-	}
-	return nil
+	return fail(AuthorizationPending, "the person has not decided yet")
 }
 
 // issue makes a pair of tokens and has the store give them for what may be used

@@ -14,8 +14,8 @@ import (
 func (s *Store) AddClient(ctx context.Context, c lintel.Client, secretHash string) error {
 	err := s.engine.Write(ctx, func(tx Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO clients (id, name, kind, legacy, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-			c.ID, c.Name, string(c.Kind), c.Legacy, int64(c.Scopes), ms(c.CreatedAt))
+			INSERT INTO clients (id, name, kind, legacy, with_read, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			c.ID, c.Name, string(c.Kind), c.Legacy, c.WithRead, int64(c.Scopes), ms(c.CreatedAt))
 		if err != nil {
 			return err
 		}
@@ -66,12 +66,12 @@ func (s *Store) Clients(ctx context.Context) ([]lintel.Client, error) {
 
 func (s *Store) clients(ctx context.Context, tail string, args ...any) ([]lintel.Client, error) {
 	var clients []lintel.Client
-	err := s.reads.each(ctx, `SELECT id, name, kind, legacy, scopes, created_at, disabled_at FROM clients `+tail, args,
+	err := s.reads.each(ctx, `SELECT id, name, kind, legacy, with_read, scopes, created_at, disabled_at FROM clients `+tail, args,
 		func(rows *sql.Rows) error {
 			var c lintel.Client
 			var created int64
 			var disabled sql.NullInt64
-			err := rows.Scan(&c.ID, &c.Name, &c.Kind, &c.Legacy, &c.Scopes, &created, &disabled)
+			err := rows.Scan(&c.ID, &c.Name, &c.Kind, &c.Legacy, &c.WithRead, &c.Scopes, &created, &disabled)
 			c.CreatedAt, c.DisabledAt = at(created), nullAt(disabled)
 			clients = append(clients, c)
 			return err

@@ -14,7 +14,7 @@ func (s *Store) Subject(ctx context.Context, tokenHash string) (*access.Subject,
 	var b bearer
 	err := s.reads.row(ctx, `
 		SELECT t.id, t.person_id, t.scopes, t.expires_at, t.revoked_at, p.disabled_at,
-			g.id, g.client_id, g.legacy, g.revoked_at
+			g.id, g.client_id, g.revoked_at
 		FROM access_tokens t
 		JOIN people p ON p.id = t.person_id
 		LEFT JOIN grants g ON g.id = t.grant_id
@@ -36,7 +36,7 @@ func (s *Store) Authority(ctx context.Context, tokenHash string, door lintel.ID)
 	var doorID, controller, hardware, owner sql.NullString
 	err := s.reads.row(ctx, `
 		SELECT t.id, t.person_id, t.scopes, t.expires_at, t.revoked_at, p.disabled_at,
-			g.id, g.client_id, g.legacy, g.revoked_at,
+			g.id, g.client_id, g.revoked_at,
 			d.id, d.number, c.id, c.name, c.owner_id, c.revoked_at
 		FROM access_tokens t
 		JOIN people p ON p.id = t.person_id
@@ -66,18 +66,17 @@ type bearer struct {
 	expires                         int64
 	revoked, disabled, grantRevoked sql.NullInt64
 	grant, client                   sql.NullString
-	legacy                          sql.NullBool
 }
 
 func (b *bearer) fields() []any {
 	return []any{&b.s.TokenID, &b.s.PersonID, &b.s.Scopes, &b.expires, &b.revoked, &b.disabled,
-		&b.grant, &b.client, &b.legacy, &b.grantRevoked}
+		&b.grant, &b.client, &b.grantRevoked}
 }
 
 func (b *bearer) subject() *access.Subject {
 	s := b.s
 	s.ExpiresAt, s.Revoked, s.Disabled = at(b.expires), b.revoked.Valid || b.grantRevoked.Valid, b.disabled.Valid
-	s.GrantID, s.ClientID, s.Legacy = lintel.ID(b.grant.String), b.client.String, b.legacy.Bool
+	s.GrantID, s.ClientID = lintel.ID(b.grant.String), b.client.String
 	return &s
 }
 

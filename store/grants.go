@@ -39,8 +39,8 @@ func addGrant(ctx context.Context, tx Tx, g lintel.Grant) (bool, error) {
 		return false, err
 	}
 	n, err = changed(tx.ExecContext(ctx, `
-		INSERT INTO grants (id, person_id, client_id, scopes, legacy, created_at, expires_at, last_used_at)
-		SELECT CAST($1 AS TEXT), p.id, c.id, CAST($2 AS BIGINT), c.legacy, CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($3 AS BIGINT)
+		INSERT INTO grants (id, person_id, client_id, scopes, created_at, expires_at, last_used_at)
+		SELECT CAST($1 AS TEXT), p.id, c.id, CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($3 AS BIGINT)
 		FROM people p, clients c
 		WHERE p.id = $5 AND p.disabled_at IS NULL AND c.id = $6 AND c.disabled_at IS NULL`,
 		string(g.ID), int64(g.Scopes), ms(g.CreatedAt), ms(g.ExpiresAt), string(g.PersonID), g.ClientID))
@@ -55,7 +55,7 @@ func (s *Store) Code(ctx context.Context, hash string) (lintel.AuthorizationCode
 	var used sql.NullInt64
 	err := s.reads.row(ctx, `
 		SELECT o.hash, o.redirect_uri, o.code_challenge, o.expires_at, o.used_at,
-			g.id, g.person_id, g.client_id, g.scopes, g.legacy, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
+			g.id, g.person_id, g.client_id, g.scopes, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
 		FROM authorization_codes o JOIN grants g ON g.id = o.grant_id WHERE o.hash = $1`, []any{hash},
 		append([]any{&c.Hash, &c.RedirectURI, &c.CodeChallenge, &expires, &used}, g.fields()...)...)
 	if errNone(err) {
@@ -76,7 +76,7 @@ func (s *Store) RefreshToken(ctx context.Context, hash string) (lintel.RefreshTo
 	var spent sql.NullInt64
 	err := s.reads.row(ctx, `
 		SELECT r.hash, r.expires_at, r.spent_at,
-			g.id, g.person_id, g.client_id, g.scopes, g.legacy, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
+			g.id, g.person_id, g.client_id, g.scopes, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
 		FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = $1`, []any{hash},
 		append([]any{&r.Hash, &expires, &spent}, g.fields()...)...)
 	if errNone(err) {
@@ -97,7 +97,7 @@ type grantRow struct {
 }
 
 func (r *grantRow) fields() []any {
-	return []any{&r.g.ID, &r.g.PersonID, &r.g.ClientID, &r.g.Scopes, &r.g.Legacy, &r.created, &r.expires, &r.lastUsed, &r.revoked}
+	return []any{&r.g.ID, &r.g.PersonID, &r.g.ClientID, &r.g.Scopes, &r.created, &r.expires, &r.lastUsed, &r.revoked}
 }
 
 func (r *grantRow) grant() lintel.Grant {
@@ -116,10 +116,12 @@ type GrantListed struct {
 func (s *Store) Grants(ctx context.Context, person lintel.ID, now time.Time) ([]GrantListed, error) {
 	var grants []GrantListed
 	err := s.reads.each(ctx, `
-		SELECT c.name, g.id, g.person_id, g.client_id, g.scopes, g.legacy, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
+		SELECT c.name, g.id, g.person_id, g.client_id, g.scopes, g.created_at, g.expires_at, g.last_used_at, g.revoked_at
 		FROM grants g JOIN clients c ON c.id = g.client_id
 		WHERE g.person_id = $1 AND g.revoked_at IS NULL AND g.expires_at > $2
-			AND EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id AND r.spent_at IS NULL AND r.expires_at > $2)
+			AND (EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id AND r.spent_at IS NULL AND r.expires_at > $2)
+				OR EXISTS (SELECT 1 FROM authorization_codes o WHERE o.grant_id = g.id AND o.used_at IS NULL AND o.expires_at > $2)
+				OR EXISTS (SELECT 1 FROM device_codes d WHERE d.grant_id = g.id AND d.state = 'approved' AND d.expires_at > $2))
 		ORDER BY g.created_at DESC, g.id`, []any{string(person), ms(now)},
 		func(rows *sql.Rows) error {
 			var row grantRow
@@ -140,10 +142,14 @@ func (s *Store) RevokeGrant(ctx context.Context, id lintel.ID, why string, now t
 	return s.execOne(ctx, "grant", revokeGrantsText+`id = $3`, ms(now), why, string(id))
 }
 
-// EndGrant is RevokeGrant by the person who gave it. Somebody else's is CodeNotFound.
+// EndGrant is a person's end of a grant, and of all others that the person gave
+// to the same client: who disconnects an app does not mean a part of it. An
+// unknown grant, and somebody else's, is CodeNotFound.
 func (s *Store) EndGrant(ctx context.Context, person, id lintel.ID, now time.Time) error {
-	return s.execOne(ctx, "grant", revokeGrantsText+`id = $3 AND person_id = $4`,
-		ms(now), "ended by the person", string(id), string(person))
+	n, err := s.exec(ctx, revokeGrantsText+`person_id = $3
+		AND client_id = (SELECT client_id FROM grants WHERE id = $4 AND person_id = $3)`,
+		ms(now), "ended by the person", string(person), string(id))
+	return one("grant", n > 0, err)
 }
 
 const revokeGrantsText = `

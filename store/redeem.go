@@ -36,7 +36,11 @@ func (s *Store) RedeemCode(ctx context.Context, hash string, issue lintel.Issue)
 		case !live, expires <= ms(issue.At):
 			return "", errGone
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE authorization_codes SET used_at = $1 WHERE hash = $2`, ms(issue.At), hash)
+		n, err := changed(tx.ExecContext(ctx, `
+			UPDATE authorization_codes SET used_at = $1 WHERE hash = $2 AND used_at IS NULL`, ms(issue.At), hash))
+		if err == nil && n != 1 {
+			return "", errGone
+		}
 		if err != nil {
 			return "", err
 		}
@@ -70,7 +74,12 @@ func (s *Store) RedeemRefreshToken(ctx context.Context, hash string, strict bool
 			return "", errGone // which undoes that the grant was used
 		}
 		if strict {
-			_, err = tx.ExecContext(ctx, `UPDATE refresh_tokens SET spent_at = $1 WHERE hash = $2`, ms(issue.At), hash)
+			var n int64
+			n, err = changed(tx.ExecContext(ctx, `
+				UPDATE refresh_tokens SET spent_at = $1 WHERE hash = $2 AND spent_at IS NULL`, ms(issue.At), hash))
+			if err == nil && n != 1 {
+				return "", errGone
+			}
 		} else if parent != "" {
 			_, err = tx.ExecContext(ctx, `
 				UPDATE refresh_tokens SET spent_at = $1

@@ -69,6 +69,12 @@ func (s *Store) TouchSession(ctx context.Context, id lintel.ID, now time.Time) e
 	return s.execOne(ctx, "session", `UPDATE sessions SET last_seen_at = $1 WHERE id = $2`, ms(now), string(id))
 }
 
+// RenewSession gives a session another secret; the one before is refused from then
+// on. An unknown session is CodeNotFound.
+func (s *Store) RenewSession(ctx context.Context, id lintel.ID, hash string) error {
+	return s.execOne(ctx, "session", `UPDATE sessions SET hash = $1 WHERE id = $2`, hash, string(id))
+}
+
 // SignOut ends one of a person's sessions. An unknown one, and somebody
 // else's, is CodeNotFound.
 func (s *Store) SignOut(ctx context.Context, person, id lintel.ID) error {

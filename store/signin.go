@@ -47,15 +47,38 @@ func (s *Store) PasswordHash(ctx context.Context, person lintel.ID) (string, err
 // was reached with the old one: grants, tokens and sessions but keep, which may
 // be empty. An unknown person is CodeNotFound.
 func (s *Store) ChangePassword(ctx context.Context, person lintel.ID, passwordHash string, keep lintel.ID, now time.Time) error {
-	return s.cutOff(ctx, person, keep, "password changed", now,
-		`UPDATE people SET password_hash = $1 WHERE id = $2`, passwordHash, string(person))
+	return s.cutOff(ctx, person, keep, "password changed", now, func(tx Tx) (int64, error) {
+		return setPassword(ctx, tx, person, passwordHash)
+	})
+}
+
+// ResetPassword is ChangePassword for somebody who lost control of the account:
+// passkeys and recovery codes, which somebody else may have made, end as well.
+func (s *Store) ResetPassword(ctx context.Context, person lintel.ID, passwordHash string, now time.Time) error {
+	return s.cutOff(ctx, person, "", "password reset", now, func(tx Tx) (int64, error) {
+		for _, query := range []string{
+			`DELETE FROM passkeys WHERE person_id = $1`,
+			`DELETE FROM recovery_codes WHERE person_id = $1`,
+		} {
+			if _, err := tx.ExecContext(ctx, query, string(person)); err != nil {
+				return 0, err
+			}
+		}
+		return setPassword(ctx, tx, person, passwordHash)
+	})
+}
+
+func setPassword(ctx context.Context, tx Tx, person lintel.ID, passwordHash string) (int64, error) {
+	return changed(tx.ExecContext(ctx, `UPDATE people SET password_hash = $1 WHERE id = $2`, passwordHash, string(person)))
 }
 
 // DisablePerson refuses a person from now on and ends everything of theirs. An
 // unknown person is CodeNotFound; it is no error to disable one again.
 func (s *Store) DisablePerson(ctx context.Context, person lintel.ID, now time.Time) error {
-	return s.cutOff(ctx, person, "", "account disabled", now,
-		`UPDATE people SET disabled_at = COALESCE(disabled_at, $1) WHERE id = $2`, ms(now), string(person))
+	return s.cutOff(ctx, person, "", "account disabled", now, func(tx Tx) (int64, error) {
+		return changed(tx.ExecContext(ctx, `
+			UPDATE people SET disabled_at = COALESCE(disabled_at, $1) WHERE id = $2`, ms(now), string(person)))
+	})
 }
 
 // EnablePerson lets a person sign in again. What was ended stays ended. An
@@ -65,10 +88,10 @@ func (s *Store) EnablePerson(ctx context.Context, person lintel.ID) error {
 }
 
 // cutOff changes a person's row and ends all that acts for the person but one session.
-func (s *Store) cutOff(ctx context.Context, person, keep lintel.ID, why string, now time.Time, query string, args ...any) error {
+func (s *Store) cutOff(ctx context.Context, person, keep lintel.ID, why string, now time.Time, change func(tx Tx) (int64, error)) error {
 	var found bool
 	err := s.engine.Write(ctx, func(tx Tx) error {
-		n, err := changed(tx.ExecContext(ctx, query, args...))
+		n, err := change(tx)
 		found = n == 1
 		if err != nil || !found {
 			return err

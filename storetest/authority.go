@@ -58,11 +58,9 @@ func authorityRevoked(t *testing.T, h *house) {
 }
 
 func authorityOfGrant(t *testing.T, h *house) {
-	app := newClient("app")
-	app.Legacy = true
-	f := h.family(t, h.owner, h.addClient(t, app))
+	f := h.family(t, h.owner, h.addClient(t, newClient("app")))
 	want := &access.Subject{TokenID: f.AccessID, PersonID: h.owner.ID, Scopes: f.AccessScopes, ExpiresAt: f.AccessExpiresAt,
-		GrantID: f.consent.ID, ClientID: "app", Legacy: true}
+		GrantID: f.consent.ID, ClientID: "app"}
 	who, what, err := h.Authority(t.Context(), f.AccessHash, h.doors[0].ID)
 	must(t, err)
 	equal(t, who, want)

@@ -12,7 +12,6 @@ import (
 
 var grantCases = []testCase{
 	{"AddCode", "stores the consent and its code", addCodeStores},
-	{"AddCode", "notes whether the client is an old one", addCodeLegacy},
 	{"AddCode", "an unknown or disabled person or client is not found", addCodeRefused},
 	{"AddCode", "is all or nothing", addCodeAtomic},
 	{"Code", "an unknown one is not found", codeUnknown},
@@ -31,7 +30,7 @@ var grantCases = []testCase{
 // the code for it, good for a minute.
 func newConsent(p lintel.Person, c lintel.Client) (lintel.Grant, lintel.AuthorizationCode) {
 	g := lintel.Grant{
-		ID: lintel.NewID(), PersonID: p.ID, ClientID: c.ID, Scopes: allScopes, Legacy: c.Legacy,
+		ID: lintel.NewID(), PersonID: p.ID, ClientID: c.ID, Scopes: allScopes,
 		CreatedAt: epoch, ExpiresAt: epoch.AddDate(1, 0, 0), LastUsedAt: epoch,
 	}
 	return g, lintel.AuthorizationCode{
@@ -113,19 +112,6 @@ func addCodeStores(t *testing.T, h *house) {
 	equal(t, gotGrant, bare)
 }
 
-func addCodeLegacy(t *testing.T, h *house) {
-	for _, legacy := range []bool{false, true} {
-		c := newClient(map[bool]string{false: "new", true: "old"}[legacy])
-		c.Legacy = legacy
-		g, code := newConsent(h.owner, h.addClient(t, c))
-		g.Legacy = !legacy // the client's own word counts
-		must(t, h.AddCode(t.Context(), g, code))
-		_, got, err := h.Code(t.Context(), code.Hash)
-		must(t, err)
-		equal(t, got.Legacy, legacy)
-	}
-}
-
 func addCodeRefused(t *testing.T, h *house) {
 	app, gone := h.addClient(t, newClient("app")), h.addClient(t, newClient("gone"))
 	must(t, h.DisableClient(t.Context(), gone.ID, epoch))
@@ -200,7 +186,9 @@ func grants(t *testing.T, h *house) {
 	newer.CreatedAt, newer.LastUsedAt = epoch.Add(time.Millisecond), epoch.Add(time.Millisecond)
 	newer.Scopes = lintel.ScopeRead
 	must(t, h.AddCode(t.Context(), newer, code))
-	equal(t, h.grants(t, h.owner, epoch), []store.GrantListed{{Grant: older.consent, ClientName: shop.Name}}) // no token came of the newer yet
+	waiting := store.GrantListed{Grant: newer, ClientName: "Phone"} // its code is not redeemed yet
+	equal(t, h.grants(t, h.owner, epoch), []store.GrantListed{waiting, {Grant: older.consent, ClientName: shop.Name}})
+	equal(t, h.grants(t, h.owner, code.ExpiresAt), []store.GrantListed{{Grant: older.consent, ClientName: shop.Name}})
 	issue := newIssue(epoch.Add(time.Second))
 	issue.AccessScopes = lintel.ScopeRead
 	equal(t, h.redeem(t, code, issue), lintel.Redeemed)
@@ -286,14 +274,21 @@ func revokeGrantUnknown(t *testing.T, h *house) {
 
 func endGrant(t *testing.T, h *house) {
 	app := h.addClient(t, newClient("app"))
-	ended, kept := h.family(t, h.owner, app), h.family(t, h.owner, app)
+	ended, second, kept := h.family(t, h.owner, app), h.family(t, h.owner, app), h.family(t, h.owner, h.addClient(t, newClient("another")))
+	theirs := h.family(t, h.addPerson(t, "other@example.org"), app)
 	now := epoch.Add(time.Minute)
 	must(t, h.EndGrant(t.Context(), h.owner.ID, ended.consent.ID, now))
 	equal(t, h.grant(t, ended).RevokedAt, now)
 	equal(t, h.revokedFor(t, ended.consent.ID), "ended by the person")
 	equal(t, h.usable(t, ended.AccessHash), false)
+	equal(t, h.usable(t, second.AccessHash), false)
 	equal(t, h.grant(t, kept), kept.consent)
 	equal(t, h.usable(t, kept.AccessHash), true)
+	equal(t, h.grant(t, theirs), theirs.consent)
+	_, approved := h.approved(t, commandLine)
+	equal(t, len(h.grants(t, h.owner, epoch)), 2) // before it has polled
+	must(t, h.EndGrant(t.Context(), h.owner.ID, approved.ID, now))
+	equal(t, h.grants(t, h.owner, epoch), []store.GrantListed{{Grant: kept.consent, ClientName: "Home app"}})
 }
 
 func endGrantRefused(t *testing.T, h *house) {

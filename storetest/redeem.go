@@ -83,7 +83,6 @@ func (h *house) wantRevoked(t *testing.T, f family, why string, now time.Time) {
 
 func redeemCodeStores(t *testing.T, h *house) {
 	app := newClient("app")
-	app.Legacy = true
 	g, code := h.consent(t, h.owner, h.addClient(t, app))
 	issue := newIssue(epoch.Add(time.Second))
 	issue.AccessScopes = lintel.ScopeOpen
@@ -93,7 +92,7 @@ func redeemCodeStores(t *testing.T, h *house) {
 	must(t, err)
 	equal(t, who, &access.Subject{
 		TokenID: issue.AccessID, PersonID: h.owner.ID, Scopes: lintel.ScopeOpen, ExpiresAt: issue.AccessExpiresAt,
-		GrantID: g.ID, ClientID: app.ID, Legacy: true,
+		GrantID: g.ID, ClientID: app.ID,
 	})
 	g.LastUsedAt, code.UsedAt = issue.At, issue.At
 	gotCode, gotGrant, err := h.Code(t.Context(), code.Hash)

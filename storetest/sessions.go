@@ -10,6 +10,7 @@ import (
 
 var sessionCases = []testCase{
 	{"AddSession", "stores what was given", addSessionStores},
+	{"RenewSession", "the secret before is of none", renewSession},
 	{"AddSession", "a hash is stored once", addSessionTwice},
 	{"AddSession", "an unknown person or method is refused", addSessionRefused},
 	{"Session", "one that is over, idle or of a disabled person is not found", sessionOver},
@@ -70,6 +71,18 @@ func addSessionStores(t *testing.T, h *house) {
 		must(t, h.AddSession(t.Context(), n, string(method)))
 		h.wantSession(t, string(method), n, h.owner)
 	}
+}
+
+func renewSession(t *testing.T, h *house) {
+	n, hash := h.addSession(t, h.owner)
+	_, other := h.addSession(t, h.owner)
+	must(t, h.RenewSession(t.Context(), n.ID, "renewed"))
+	h.wantNoSession(t, hash, ever, epoch)
+	h.wantSession(t, "renewed", n, h.owner)
+	_, _, err := h.Session(t.Context(), other, ever, epoch)
+	must(t, err)
+	wantCode(t, h.RenewSession(t.Context(), lintel.NewID(), "x"), lintel.CodeNotFound)
+	wantCode(t, h.RenewSession(t.Context(), n.ID, other), lintel.CodeInternal)
 }
 
 func addSessionTwice(t *testing.T, h *house) {

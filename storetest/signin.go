@@ -15,6 +15,7 @@ var signInCases = []testCase{
 	{"PasswordHash", "an unknown person is not found", passwordHashUnknown},
 	{"ChangePassword", "ends all but the session that did it", changePassword},
 	{"ChangePassword", "may keep no session", changePasswordKeepsNone},
+	{"ResetPassword", "ends everything that reaches the account", resetPassword},
 	{"ChangePassword", "an unknown person is not found, and nothing ends", changePasswordUnknown},
 	{"DisablePerson", "ends everything of one person", disablePerson},
 	{"DisablePerson", "again keeps the first time", disablePersonAgain},
@@ -137,6 +138,29 @@ func (h *house) wantUntouched(t *testing.T, l life) {
 	equal(t, h.known(t, l.person, l.browser, epoch), true)
 	equal(t, h.redeemDevice(t, l.device, newIssue(epoch)), lintel.Redeemed)
 	equal(t, h.redeem(t, l.unused, newIssue(epoch)), lintel.Redeemed)
+}
+
+func resetPassword(t *testing.T, h *house) {
+	other := h.neighbour(t)
+	mine, theirs := h.live(t, "mine"), other.live(t, "theirs")
+	for _, p := range []lintel.Person{h.owner, other.owner} {
+		must(t, h.AddPasskey(t.Context(), lintel.Passkey{ID: lintel.NewID(), PersonID: p.ID, CredentialID: "of " + p.Email, Credential: "{}", CreatedAt: epoch}))
+		must(t, h.SetRecoveryCodes(t.Context(), p.ID, []string{"code of " + p.Email}))
+	}
+	now := epoch.Add(time.Minute)
+	must(t, h.ResetPassword(t.Context(), h.owner.ID, "new hash", now))
+	equal(t, h.password(t, h.owner), "new hash")
+	h.wantEnded(t, mine, 0, "password reset", now)
+	other.wantUntouched(t, theirs)
+	for p, want := range map[lintel.ID]int{h.owner.ID: 0, other.owner.ID: 1} {
+		left, err := h.RecoveryCodes(t.Context(), p)
+		must(t, err)
+		passkeys, err := h.Passkeys(t.Context(), p)
+		must(t, err)
+		equal(t, left, want)
+		equal(t, len(passkeys), want)
+	}
+	wantCode(t, h.ResetPassword(t.Context(), lintel.NewID(), "new hash", epoch), lintel.CodeNotFound)
 }
 
 func changePassword(t *testing.T, h *house) {

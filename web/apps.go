@@ -1,7 +1,10 @@
 package web
 
 import (
+	"slices"
+
 	"lintel"
+	"lintel/store"
 )
 
 // appRow is what may act for the person: an app that was agreed to, or a token
@@ -11,7 +14,6 @@ type appRow struct {
 	Name   string
 	Token  bool
 	Scopes []scopeWord
-	Legacy bool
 	Since  moment
 	Used   moment // only of apps
 	Until  string
@@ -37,9 +39,9 @@ func (p *Pages) connected(v *visit) ([]appRow, error) {
 		return nil, err
 	}
 	var rows []appRow
-	for _, g := range grants {
+	for _, g := range byApp(grants) {
 		rows = append(rows, appRow{
-			ID: g.ID, Name: g.ClientName, Scopes: inWords(g.Scopes), Legacy: g.Legacy,
+			ID: g.ID, Name: g.ClientName, Scopes: inWords(g.Scopes),
 			Since: momentOf(g.CreatedAt, now), Used: momentOf(g.LastUsedAt, now), Until: day(g.ExpiresAt),
 		})
 	}
@@ -54,6 +56,29 @@ func (p *Pages) connected(v *visit) ([]appRow, error) {
 	return rows, nil
 }
 
+// byApp makes one of all grants to an app: what it may do by any of them, since
+// the first and until the last.
+func byApp(grants []store.GrantListed) []store.GrantListed {
+	var apps []store.GrantListed
+	for _, g := range grants { // the newest first
+		i := slices.IndexFunc(apps, func(a store.GrantListed) bool { return a.ClientID == g.ClientID })
+		if i < 0 {
+			apps = append(apps, g)
+			continue
+		}
+		a := &apps[i]
+		a.Scopes |= g.Scopes
+		a.CreatedAt = g.CreatedAt
+		if g.LastUsedAt.After(a.LastUsedAt) {
+			a.LastUsedAt = g.LastUsedAt
+		}
+		if g.ExpiresAt.After(a.ExpiresAt) {
+			a.ExpiresAt = g.ExpiresAt
+		}
+	}
+	return apps
+}
+
 func (p *Pages) disconnect(v *visit) answer {
 	id, err := lintel.ParseID(v.PathValue("id"))
 	if err != nil {
@@ -62,6 +87,7 @@ func (p *Pages) disconnect(v *visit) answer {
 	if err := p.store.EndGrant(v.Context(), v.person.ID, id, p.cfg.Now()); err != nil {
 		return p.failed(v, err)
 	}
+	p.cfg.Log.Info("app disconnected", "account", v.person.ID, "grant", id)
 	return goTo("/account/apps?done=disconnected")
 }
 
@@ -73,5 +99,6 @@ func (p *Pages) endToken(v *visit) answer {
 	if err := p.store.EndToken(v.Context(), v.person.ID, id, p.cfg.Now()); err != nil {
 		return p.failed(v, err)
 	}
+	p.cfg.Log.Info("token ended", "account", v.person.ID, "token", id)
 	return goTo("/account/apps?done=token-ended")
 }

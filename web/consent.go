@@ -86,7 +86,7 @@ func (p *Pages) ask(v *visit, request oauth.AuthorizationRequest, client lintel.
 	d.Action, d.Ticket, d.Client = v.address(), ticket, client
 	d.SentTo, d.Most = sentTo(request.RedirectURI), atMost()
 	a := show("consent", d)
-	a.policy.leads = request.RedirectURI
+	a.policy.leads, a.policy.once = request.RedirectURI, true
 	return a
 }
 
@@ -140,7 +140,7 @@ func (p *Pages) consent(v *visit) answer {
 func (p *Pages) allow(v *visit, request oauth.AuthorizationRequest) answer {
 	scopes, err := ticked(v)
 	if err == nil && scopes == 0 {
-		return p.askAgain(v, request, "Nothing is ticked. Leave at least one, or choose “Don’t allow”.")
+		return p.askAgain(v, request, "Nothing is ticked. Leave at least one, or choose “Deny”.")
 	}
 	var location string
 	if err == nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"lintel"
 	"lintel/account"
@@ -23,11 +24,12 @@ func (p *Pages) passwordPage(v *visit) answer {
 }
 
 func (p *Pages) changePassword(v *visit) answer {
-	err := p.accounts.ChangePassword(v.Context(), p.browser(v), v.session, v.field("current"), v.field("next"))
+	renewed, err := p.accounts.ChangePassword(v.Context(), p.browser(v), v.session, v.field("current"), v.field("next"))
 	code := lintel.CodeOf(err)
 	switch code {
 	case "":
-		return goTo(home + "?done=password")
+		in := account.SignedIn{Session: v.session, Person: v.person, Secret: renewed}
+		return goTo(home+"?done=password", p.cookies.signedIn(in, p.cfg.Now())...)
 	case lintel.CodeInternal:
 		return p.failed(v, err)
 	}
@@ -71,6 +73,10 @@ func (p *Pages) passkeys(v *visit) answer {
 }
 
 func (p *Pages) beginAddPasskey(v *visit) answer {
+	// Before the authenticator makes a key that could not be kept.
+	if err := lintel.CheckName("passkey's name", strings.TrimSpace(v.field("name"))); err != nil {
+		return p.scriptFailed(v, err)
+	}
 	ticket, options, err := p.accounts.BeginAddPasskey(v.Context(), v.session, v.person)
 	if err != nil {
 		return p.scriptFailed(v, err)

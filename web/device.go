@@ -68,7 +68,7 @@ func wrongCode(typed string) answer {
 
 func tooManyCodes(typed string, wait time.Duration) answer {
 	a := show("device", deviceData{Code: short(typed),
-		Error: "Too many wrong codes. Try again in " + plural(max(1, int((wait+time.Minute-1)/time.Minute)), "minute") + "."})
+		Error: "Too many wrong codes. Try again in " + plural(max(1, int((wait+time.Second-1)/time.Second)), "second") + "."})
 	a.headers = retryAfter(wait)
 	return a.as(http.StatusTooManyRequests)
 }
@@ -79,15 +79,17 @@ func short(typed string) string { return typed[:min(len(typed), 20)] }
 // confirm shows what a code is for, and asks. The code is shown once more: it
 // must be the one on the device.
 func confirm(request oauth.DeviceRequest, ticked lintel.Scope, why string) answer {
-	return show("device-confirm", deviceData{
+	a := show("device-confirm", deviceData{
 		Code: request.UserCode, Device: request, Scopes: choices(request.Scopes, ticked), Most: atMost(), Error: why,
 	})
+	a.policy.once = true
+	return a
 }
 
 func (p *Pages) allowDevice(v *visit, request oauth.DeviceRequest) answer {
 	scopes, err := ticked(v)
 	if err == nil && scopes == 0 {
-		return confirm(request, request.Scopes, "Nothing is ticked. Leave at least one, or choose “Don’t allow”.").as(http.StatusBadRequest)
+		return confirm(request, request.Scopes, "Nothing is ticked. Leave at least one, or choose “Deny”.").as(http.StatusBadRequest)
 	}
 	if err == nil {
 		err = p.authorization.ApproveDevice(v.Context(), request.UserCode, v.person.ID, scopes)

@@ -71,10 +71,10 @@ func TestWrongCodesAreCounted(t *testing.T) {
 	w := newWorld(t)
 	b, second := w.signedIn(t), w.signedIn(t)
 	w.request(t, userCode)
-	for range maxWrongCodes + 5 {
+	for range wrongCodes.Burst + 5 {
 		b.post(t, "/device", url.Values{"user_code": {userCode}}).is(t, 200) // right ones are not counted
 	}
-	for i := range maxWrongCodes {
+	for i := range wrongCodes.Burst {
 		decision := url.Values{"user_code": {"BBBB-BBBB"}}
 		if i%2 == 1 {
 			decision.Set("decision", "allow")
@@ -82,32 +82,9 @@ func TestWrongCodesAreCounted(t *testing.T) {
 		b.post(t, "/device", decision).is(t, 400).says(t, "not valid, or no longer")
 	}
 	got := second.post(t, "/device", url.Values{"user_code": {userCode}, "decision": {"allow"}, "scope": {"OPENDOOR"}}).is(t, 429)
-	if got.header.Get("Retry-After") != "600" {
+	if got.header.Get("Retry-After") != "30" {
 		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
 	}
-	w.wait(wrongCodesFor)
+	w.wait(wrongCodes.Each)
 	second.post(t, "/device", url.Values{"user_code": {"BBBB-BBBB"}}).is(t, 400)
-}
-
-func TestTriesAreBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	counted := newTries(1, time.Minute)
-	for range maxCounted + 10 {
-		counted.take(lintel.NewID(), now)
-	}
-	if len(counted.counts) > maxCounted {
-		t.Errorf("%d people are counted", len(counted.counts))
-	}
-	counted.take("ada", now.Add(time.Hour))
-	if len(counted.counts) != 1 {
-		t.Errorf("%d people are counted after an hour", len(counted.counts))
-	}
-	if wait := counted.take("ada", now.Add(time.Hour)); wait != time.Minute {
-		t.Errorf("the second try waits %s", wait)
-	}
-	counted.giveBack("ada")
-	if wait := counted.take("ada", now.Add(time.Hour)); wait != 0 {
-		t.Errorf("a try given back waits %s", wait)
-	}
 }

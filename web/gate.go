@@ -15,7 +15,7 @@ func (p *Pages) Gate(next http.Handler) http.Handler {
 			p.report(r, err)
 			p.close(w, r, "Unavailable", "The service cannot do this now. Please try again in a moment.", "unavailable")
 		case needed && !open(r.URL.Path):
-			p.close(w, r, "Not set up yet", "This service has no account yet. Whoever runs it finds a link for setting it up in its log.", "not set up")
+			p.close(w, r, "Not set up yet", "This service has no account yet. It printed a link for making the first one where it was started.", "not set up")
 		default:
 			next.ServeHTTP(w, r)
 		}

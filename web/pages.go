@@ -54,12 +54,13 @@ type view struct {
 	Email   string // of who is signed in; empty for nobody
 	CSRF    string // what forms carry
 	Script  bool
+	Once    bool
 	Done    string // what was done just before
 	Data    any
 }
 
 func (p *Pages) view(v *visit, a answer) view {
-	made := view{Path: v.URL.Path, Here: v.address(), Script: a.policy.script, Data: a.data}
+	made := view{Path: v.URL.Path, Here: v.address(), Script: a.policy.script, Once: a.policy.once, Data: a.data}
 	if v.key != "" {
 		made.CSRF = v.token()
 	}

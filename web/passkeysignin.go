@@ -15,7 +15,7 @@ type ceremony struct {
 }
 
 func (p *Pages) beginPasskeySignIn(v *visit) answer {
-	ticket, options, err := p.accounts.BeginPasskeySignIn(v.Context(), v.holder())
+	ticket, options, err := p.accounts.BeginPasskeySignIn(v.Context(), p.browser(v), v.holder())
 	if err != nil {
 		return p.scriptFailed(v, err)
 	}

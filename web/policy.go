@@ -10,14 +10,18 @@ import (
 // policy is what a page may do beyond showing itself.
 type policy struct {
 	script bool   // run the script, and let it call this service
+	once   bool   // run the script that sends a form once, however often it is clicked
 	leads  string // a redirect URI that sending a form may lead to
 }
 
 // contentSecurity returns the Content-Security-Policy.
 func (c policy) contentSecurity() string {
 	rules := []string{"default-src 'none'", "style-src 'self'", "img-src 'self'"}
+	if c.script || c.once {
+		rules = append(rules, "script-src 'self'")
+	}
 	if c.script {
-		rules = append(rules, "script-src 'self'", "connect-src 'self'")
+		rules = append(rules, "connect-src 'self'")
 	}
 	form := "form-action 'self'"
 	if source := formSource(c.leads); source != "" {
@@ -60,7 +64,7 @@ func (p *Pages) secureHeaders(h http.Header, c policy) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissions)
 	h.Set("Cache-Control", "no-store")
-	if p.cookies.secure {
+	if p.strict {
 		h.Set("Strict-Transport-Security", "max-age=63072000")
 	}
 }

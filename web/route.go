@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"lintel/oauth"
 )
@@ -47,6 +48,7 @@ func (p *Pages) routes() []route {
 		{path: authorizationPath, access: signInHere, get: p.consentPage, post: p.consent},
 		{path: authorizationPath + "/{$}", access: signInHere, get: p.consentPage, post: p.consent},
 		{path: devicePath, access: signedIn, get: p.devicePage, post: p.device},
+		{path: devicePath + "/{$}", get: p.toDevice},
 
 		{path: home, access: signedIn, get: p.overview},
 		{path: "/account/apps", access: signedIn, get: p.apps},
@@ -73,6 +75,22 @@ func (p *Pages) Routes(mux *http.ServeMux) {
 }
 
 func (p *Pages) unknown(*visit) answer { return missing() }
+
+// Missing is for all addresses that are nobody's: a page for browsers, and next for
+// programs, and for all of the API.
+func (p *Pages) Missing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		browses := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+		if !browses || r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/api/") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		p.write(w, &visit{Request: r}, missing())
+	})
+}
+
+// toDevice leads to the page for devices, whose address people type.
+func (p *Pages) toDevice(v *visit) answer { return goTo(devicePath) }
 
 // start leads to the account, where who is not signed in is sent on.
 func (p *Pages) start(v *visit) answer {

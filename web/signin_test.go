@@ -174,8 +174,8 @@ func TestForms(t *testing.T) {
 	b.send(t, r).is(t, 403).says(t, "This form has expired")
 	// Trying again loses nothing.
 	again := "/sign-in?return=" + url.QueryEscape(ask)
-	b.get(t, again).is(t, 200).says(t, `action="/sign-in?return=%2foauth`)
-	b.send(t, b.form(t, again, url.Values{"csrf": {"old"}})).is(t, 403).says(t, `href="`+again+`"`)
+	b.get(t, again).is(t, 200).says(t, `name="return" value="/oauth`)
+	b.send(t, b.form(t, "/sign-in", url.Values{"csrf": {"old"}, "return": {ask}})).is(t, 403).says(t, `href="`+again+`"`)
 	// A browser that was never shown a page has no token, not an empty one.
 	fresh := newWorld(t).browser()
 	fresh.post(t, "/sign-in", url.Values{"email": {email}, "password": {password}}).is(t, 403)

@@ -5,49 +5,30 @@ import (
 	"time"
 
 	"lintel"
+	"lintel/limit"
 )
 
-// How often a person may be wrong about a device's code (RFC 8628 §5.1).
-const (
-	maxWrongCodes = 10
-	wrongCodesFor = 10 * time.Minute
-	maxCounted    = 10_000 // people, so that the memory is bounded
-)
+// wrongCodes is how often a person may be wrong about a device's code (RFC 8628
+// §5.1).
+var wrongCodes = limit.Rate{Burst: 10, Each: 30 * time.Second}
 
-// tries counts the wrong tries of people in a window of time.
+// tries counts the wrong tries of people.
 type tries struct {
-	most   int
-	window time.Duration
-
-	mu     sync.Mutex // guards counts
-	counts map[lintel.ID]tried
+	mu     sync.Mutex // guards people
+	people *limit.Buckets
 }
 
-type tried struct {
-	times int
-	since time.Time
-}
-
-func newTries(most int, window time.Duration) *tries {
-	return &tries{most: most, window: window, counts: map[lintel.ID]tried{}}
-}
+func newTries(r limit.Rate) *tries { return &tries{people: limit.New(r)} }
 
 // take counts a try before it is known to be wrong, so that many at once are no
 // way around. When there were too many it returns how long to wait.
 func (t *tries) take(person lintel.ID, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.counts[person]
-	end := c.since.Add(t.window)
-	if !now.Before(end) {
-		t.forget(now)
-		c = tried{since: now}
+	if wait := t.people.Wait(string(person), now); wait > 0 {
+		return wait
 	}
-	if c.times >= t.most {
-		return end.Sub(now)
-	}
-	c.times++
-	t.counts[person] = c
+	t.people.Take(string(person), now)
 	return 0
 }
 
@@ -55,26 +36,5 @@ func (t *tries) take(person lintel.ID, now time.Time) (wait time.Duration) {
 func (t *tries) giveBack(person lintel.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c, ok := t.counts[person]; ok && c.times > 0 {
-		c.times--
-		t.counts[person] = c
-	}
-}
-
-// forget makes room: what is over goes, and if that is not enough, any.
-func (t *tries) forget(now time.Time) {
-	if len(t.counts) < maxCounted {
-		return
-	}
-	for person, c := range t.counts {
-		if !now.Before(c.since.Add(t.window)) {
-			delete(t.counts, person)
-		}
-	}
-	for person := range t.counts {
-		if len(t.counts) < maxCounted {
-			return
-		}
-		delete(t.counts, person)
-	}
+	t.people.GiveBack(string(person))
 }

@@ -69,8 +69,9 @@ func (v *visit) address() string {
 	query := v.URL.RawQuery
 	if v.route.access != signInHere { // there it is as the app wrote it
 		query = ""
-		if value := v.URL.Query().Get(kept[v.route.path]); value != "" {
-			query = url.Values{kept[v.route.path]: {value}}.Encode()
+		name := kept[v.route.path]
+		if value := firstOf(v.URL.Query().Get(name), v.PostForm.Get(name)); value != "" {
+			query = url.Values{name: {value}}.Encode()
 		}
 	}
 	if query == "" {

@@ -28,7 +28,7 @@ type Accounts interface {
 
 	PasskeysPossible() bool
 	// BeginPasskeySignIn returns a ticket that only its holder may finish with.
-	BeginPasskeySignIn(ctx context.Context, holder string) (ticket string, options []byte, err error)
+	BeginPasskeySignIn(ctx context.Context, b account.Browser, holder string) (ticket string, options []byte, err error)
 	FinishPasskeySignIn(ctx context.Context, b account.Browser, holder, ticket string, response []byte) (account.SignedIn, error)
 	BeginAddPasskey(ctx context.Context, s lintel.Session, p lintel.Person) (ticket string, options []byte, err error)
 	FinishAddPasskey(ctx context.Context, s lintel.Session, p lintel.Person, ticket, name string, response []byte) error
@@ -44,7 +44,8 @@ type Accounts interface {
 	Fresh(s lintel.Session) bool
 
 	// ChangePassword needs no current password in a fresh session by a recovery code.
-	ChangePassword(ctx context.Context, b account.Browser, s lintel.Session, current, next string) error
+	// The session goes on under the secret that is returned.
+	ChangePassword(ctx context.Context, b account.Browser, s lintel.Session, current, next string) (renewed string, err error)
 	NewRecoveryCodes(ctx context.Context, person lintel.ID) ([]string, error)
 	RecoveryCodesLeft(ctx context.Context, person lintel.ID) (int, error)
 
@@ -89,6 +90,7 @@ type Pages struct {
 	authorization Authorization
 	store         Store
 	cookies       cookies
+	strict        bool // browsers are to use https for this name from now on; localhost is everybody's
 	pages         pageSet
 	assets        assets
 	crossOrigin   *http.CrossOriginProtection
@@ -104,7 +106,8 @@ func New(cfg Config, accounts Accounts, authorization Authorization, store Store
 	}
 	p := &Pages{cfg: cfg, accounts: accounts, authorization: authorization, store: store}
 	p.cookies = cookies{secure: origin.Scheme == "https"}
-	p.wrongCodes = newTries(maxWrongCodes, wrongCodesFor)
+	p.strict = p.cookies.secure && strings.Contains(origin.Hostname(), ".")
+	p.wrongCodes = newTries(wrongCodes)
 	p.crossOrigin = http.NewCrossOriginProtection()
 	// Behind a proxy the Host of a request need not be the one that browsers see.
 	if err := p.crossOrigin.AddTrustedOrigin(cfg.Origin); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lintel"
 	"lintel/account"
@@ -105,6 +106,7 @@ func demoCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	addOptions(cmd.Flags(), "mqtt", "allow-plaintext", "deadline")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage, _, _ = strings.Cut(f.Usage, " ("+config.EnvPrefix) })
 	// By a name, because browsers use no passkeys where there is only an address.
 	cmd.Flags().String("http", "localhost:8080", "Address to serve HTTP on; port 0 chooses a free one.")
 	cmd.Flags().String("data", "", "Directory to keep the data in and reuse (default: a temporary one)")
@@ -312,11 +314,13 @@ func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error 
   token     %s
   apps      %s, with the secret %s
             %s, without one
+            (back to %s and %s)
   data      %s
             (%s)
 
 `, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.BaseURL, ready.AccessToken,
-		ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, ready.Clients[1].ClientID, data, kept)
+		ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, ready.Clients[1].ClientID,
+		ready.Clients[0].RedirectURIs[0], ready.Clients[1].RedirectURIs[0], data, kept)
 	var rows [][]string
 	for _, d := range ready.Doors {
 		rows = append(rows, []string{"  " + d.DoorID, string(d.Behaviour), d.Name, d.HardwareName})
@@ -341,7 +345,7 @@ func doorWith(ready demoReady, b sim.Behaviour) string {
 // curl returns a command that can be pasted as it is.
 func curl(ready demoReady, endpoint, doorID string) string {
 	lines := []string{
-		"curl -sS -X POST " + ready.BaseURL + "/api/oauth/v1/endpoints/" + endpoint,
+		"curl -sSi -X POST " + ready.BaseURL + "/api/oauth/v1/endpoints/" + endpoint,
 		"  -H 'Authorization: Bearer " + ready.AccessToken + "'",
 		"  -H 'Content-Type: application/json'",
 	}

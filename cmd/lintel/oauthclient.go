@@ -22,6 +22,7 @@ type clientListed struct {
 	Name         string            `json:"name"`
 	Kind         lintel.ClientKind `json:"kind"`
 	Legacy       bool              `json:"legacy"`
+	WithRead     bool              `json:"with_read"`
 	Scope        string            `json:"scope"`
 	RedirectURIs []string          `json:"redirect_uris"`
 	Secrets      int               `json:"secrets"` // in use; two during a rotation
@@ -35,7 +36,7 @@ func listedClient(c lintel.Client, secret string) clientListed {
 		uris = []string{}
 	}
 	return clientListed{
-		ClientID: c.ID, ClientSecret: secret, Name: c.Name, Kind: c.Kind, Legacy: c.Legacy, Scope: c.Scopes.String(),
+		ClientID: c.ID, ClientSecret: secret, Name: c.Name, Kind: c.Kind, Legacy: c.Legacy, WithRead: c.WithRead, Scope: c.Scopes.String(),
 		RedirectURIs: uris, Secrets: len(c.SecretHashes), CreatedAt: c.CreatedAt, Disabled: !c.DisabledAt.IsZero(),
 	}
 }
@@ -49,6 +50,9 @@ func oauthClientCommand() *cobra.Command {
 			return s.EnableClient(ctx, id)
 		}),
 		clientSwitchCommand("remove", "Delete a client with everything it was granted", func(ctx context.Context, s *store.Store, id string) error {
+			if id == lintel.CommandLineClient {
+				return &lintel.Error{Code: lintel.CodeInvalid, Message: "the command line's client can be disabled, not removed"}
+			}
 			return s.RemoveClient(ctx, id)
 		}))
 }
@@ -56,7 +60,7 @@ func oauthClientCommand() *cobra.Command {
 func clientAddCommand() *cobra.Command {
 	var name, kind, scopes string
 	var uris []string
-	var legacy, asJSON bool
+	var legacy, withRead, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add --name NAME --redirect-uri URI",
 		Short: "Register a client and print its secret once",
@@ -69,13 +73,16 @@ redirect URI can use the device grant only.
 
 A legacy client was written for the services that Lintel is compatible with: it
 may leave out PKCE and send everything, its secret included, in the query of a
-GET. Such requests show up in the logs of proxies; use it for old apps only.`,
+GET. Such requests show up in the logs of proxies; use it for old apps only. With
+--with-read its requests are taken to ask for READ too: those services have no
+scope for listing doors.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&name, "name", "", "Name, as people see it when they are asked.")
 	cmd.Flags().StringArrayVar(&uris, "redirect-uri", nil, "Address that people come back to; repeat it for more. Compared exactly.")
 	cmd.Flags().StringVar(&kind, "kind", string(lintel.Confidential), "confidential or public.")
 	cmd.Flags().BoolVar(&legacy, "legacy", false, "Written for the deployed services; confidential only.")
+	cmd.Flags().BoolVar(&withRead, "with-read", false, "Add READ to what a legacy client asks for.")
 	cmd.Flags().StringVar(&scopes, "scope", lintel.AllScopes.String(), "The most that it may ask for.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
 	_ = cmd.MarkFlagRequired("name")
@@ -84,7 +91,7 @@ GET. Such requests show up in the logs of proxies; use it for old apps only.`,
 		if err != nil {
 			return err
 		}
-		c := lintel.Client{Name: name, Kind: lintel.ClientKind(kind), Legacy: legacy, Scopes: scope, RedirectURIs: uris, CreatedAt: time.Now()}
+		c := lintel.Client{Name: name, Kind: lintel.ClientKind(kind), Legacy: legacy, WithRead: withRead, Scopes: scope, RedirectURIs: uris, CreatedAt: time.Now()}
 		c, made, err := newClient(ctx, s, c)
 		if err != nil {
 			return err
@@ -105,6 +112,8 @@ func newClient(ctx context.Context, s *store.Store, c lintel.Client) (lintel.Cli
 	switch {
 	case c.Kind != lintel.Confidential && c.Kind != lintel.Public:
 		return invalid("--kind is confidential or public")
+	case c.WithRead && !c.Legacy:
+		return invalid("--with-read is for legacy clients; others ask for READ")
 	case c.Legacy && c.Kind == lintel.Public:
 		return invalid("a legacy client is confidential: without a secret and without PKCE anybody could take its codes")
 	}

@@ -10,6 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -128,7 +131,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	s.clean()
+	s.keepClean()
 	go func() {
 		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("HTTP ended: %w", err)
@@ -157,17 +160,34 @@ func (s *service) handler(cfg config.Config) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", apiHandler)
+	mux.Handle("/", pages.Missing(apiHandler))
 	authorization.Routes(mux)
 	pages.Routes(mux)
-	return pages.Gate(mux), nil
+	return pages.Gate(clean(mux)), nil
+}
+
+// clean answers an address that is not in its plain form like one that does not
+// exist. The mux would redirect it, and put what it carries into the answer: old
+// apps send secrets in addresses.
+func clean(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain := path.Clean(r.URL.Path)
+		if plain != "/" && strings.HasSuffix(r.URL.Path, "/") {
+			plain += "/"
+		}
+		if r.URL.Path != plain {
+			r = r.Clone(r.Context())
+			r.URL = &url.URL{Path: "/no such address"}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // cleanEvery is the pause between two rounds of deleting what is long over.
 const cleanEvery = time.Hour
 
-// clean deletes what is long over, now and then, until close.
-func (s *service) clean() {
+// keepClean deletes what is long over, now and then, until close.
+func (s *service) keepClean() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopCleaning = cancel
 	s.cleaning.Go(func() {

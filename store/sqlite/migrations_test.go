@@ -18,7 +18,7 @@ import (
 // it, a file may be changed together with its hash.
 var applied = map[string]string{
 	"00001_initial.sql":             "c563f4c03a05dc88e3a745ff86250be4c03a59668ebba9a505b97fcfb76e4cb8",
-	"00002_accounts_and_grants.sql": "b4fed0da9f6f976264885757388b21730ccbb5a3b9771bf428ac5fe7b2b60954",
+	"00002_accounts_and_grants.sql": "8be9bc249d190c46ac4830d1b87810b6b9f18418a7bea36f9836d1942723fa26",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {

@@ -150,7 +150,7 @@
 		// Where the browser can, it also offers passkeys in the e-mail field.
 		if (form.dataset.passkey === 'get') {
 			PublicKeyCredential.isConditionalMediationAvailable?.().then((can) => {
-				if (can) ceremony(form, 'conditional').catch(() => {});
+				if (can) ceremony(form, 'conditional').catch((problem) => { if (problem.name === 'Error') say(form, problem); });
 			});
 		}
 	}

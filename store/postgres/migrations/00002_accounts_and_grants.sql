@@ -4,13 +4,14 @@ CREATE TABLE clients (
   name        TEXT    NOT NULL,
   kind        TEXT    NOT NULL CHECK (kind IN ('confidential', 'public')),
   legacy      BOOLEAN NOT NULL CHECK (NOT legacy OR kind = 'confidential'),
+  with_read   BOOLEAN NOT NULL CHECK (legacy OR NOT with_read), -- READ is added to what it asks for
   scopes      BIGINT NOT NULL CHECK (scopes > 0), -- the most that it may ask for
   created_at  BIGINT NOT NULL,
   disabled_at BIGINT
 );
 -- The command line is a client of every service, known by the same name everywhere.
-INSERT INTO clients (id, name, kind, legacy, scopes, created_at)
-VALUES ('lintelcli', 'Lintel command line', 'public', false, 31, 0);
+INSERT INTO clients (id, name, kind, legacy, with_read, scopes, created_at)
+VALUES ('lintelcli', 'Lintel command line', 'public', false, false, 31, 0);
 
 CREATE TABLE client_redirect_uris (
   client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -30,7 +31,6 @@ CREATE TABLE grants (
   person_id    TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
   client_id    TEXT    NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
   scopes       BIGINT NOT NULL CHECK (scopes > 0),
-  legacy       BOOLEAN NOT NULL, -- the client was when the person agreed
   created_at   BIGINT NOT NULL,
   expires_at   BIGINT NOT NULL,
   last_used_at BIGINT NOT NULL,

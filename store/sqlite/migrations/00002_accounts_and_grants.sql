@@ -4,13 +4,14 @@ CREATE TABLE clients (
   name        TEXT    NOT NULL,
   kind        TEXT    NOT NULL CHECK (kind IN ('confidential', 'public')),
   legacy      INTEGER NOT NULL CHECK (legacy = 0 OR legacy = 1 AND kind = 'confidential'),
+  with_read   INTEGER NOT NULL CHECK (with_read = 0 OR with_read = 1 AND legacy = 1), -- READ is added to what it asks for
   scopes      INTEGER NOT NULL CHECK (scopes > 0), -- the most that it may ask for
   created_at  INTEGER NOT NULL,
   disabled_at INTEGER
 ) STRICT;
 -- The command line is a client of every service, known by the same name everywhere.
-INSERT INTO clients (id, name, kind, legacy, scopes, created_at)
-VALUES ('lintelcli', 'Lintel command line', 'public', 0, 31, 0);
+INSERT INTO clients (id, name, kind, legacy, with_read, scopes, created_at)
+VALUES ('lintelcli', 'Lintel command line', 'public', 0, 0, 31, 0);
 
 CREATE TABLE client_redirect_uris (
   client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -30,7 +31,6 @@ CREATE TABLE grants (
   person_id    TEXT    NOT NULL REFERENCES people (id) ON DELETE CASCADE,
   client_id    TEXT    NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
   scopes       INTEGER NOT NULL CHECK (scopes > 0),
-  legacy       INTEGER NOT NULL CHECK (legacy IN (0, 1)), -- the client was when the person agreed
   created_at   INTEGER NOT NULL,
   expires_at   INTEGER NOT NULL,
   last_used_at INTEGER NOT NULL,
