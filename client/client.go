@@ -18,7 +18,7 @@
 //	Status  CommandID  Meaning
 //	400     empty      the request is malformed, for example the door's ID is no UUID
 //	400     set        the controller calls the command malformed
-//	401     empty      the token is missing, unknown, expired or revoked
+//	401     empty      the token is missing, unknown, expired or revoked; see [Renewer]
 //	401     set        the controller reports an authentication problem; the token is good
 //	403     empty      the token lacks the scope: OPENDOOR, CLOSEDOOR or READ
 //	404     empty      the door does not exist or is not the token's to move
@@ -60,6 +60,19 @@ const (
 // for use by several goroutines if the Client is used by several.
 type TokenSource interface {
 	Token(ctx context.Context) (string, error)
+}
+
+// Renewer is a TokenSource that can replace an access token which looks good and is
+// refused, for example after a server's data was restored.
+//
+// When the server finds fault with the token itself, with 401 and "invalid_token",
+// nothing was recorded. The Client then calls Renew with that token and repeats the
+// request with the one that it returns, once for a request. If Renew returns the same
+// token, nothing is repeated and the refusal stands; an error of Renew is that of the
+// call.
+type Renewer interface {
+	TokenSource
+	Renew(ctx context.Context, refused string) (string, error)
 }
 
 // TokenFunc is a function as a TokenSource.
@@ -129,7 +142,15 @@ type answer struct {
 	body   []byte
 }
 
-// post sends a request and reads the answer, whatever its status, up to a limit.
+// faultsToken reports whether the server found fault with the token before it did
+// anything else: what names a command was recorded, and may not be repeated.
+func (a answer) faultsToken() bool {
+	return a.status == http.StatusUnauthorized && a.header.Get(api.HeaderCommandID) == "" &&
+		strings.Contains(strings.Join(a.header.Values("WWW-Authenticate"), ","), "invalid_token")
+}
+
+// post sends a request and reads the answer, whatever its status, up to a limit. A
+// token that is refused is renewed once, where the TokenSource can.
 func (c *Client) post(ctx context.Context, path string, body any, most int64) (answer, error) {
 	token, err := c.tokens.Token(ctx)
 	if err != nil {
@@ -139,6 +160,23 @@ func (c *Client) post(ctx context.Context, path string, body any, most int64) (a
 	if err != nil {
 		return answer{}, err
 	}
+	a, err := c.send(ctx, path, token, text, most)
+	renewer, can := c.tokens.(Renewer)
+	if err != nil || !can || !a.faultsToken() {
+		return a, err
+	}
+	next, err := renewer.Renew(ctx, token)
+	if err != nil {
+		return answer{}, err
+	}
+	if next == token {
+		return a, nil
+	}
+	return c.send(ctx, path, next, text, most)
+}
+
+// send sends a request once.
+func (c *Client) send(ctx context.Context, path, token string, text []byte, most int64) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(text))
 	if err != nil {
 		return answer{}, err

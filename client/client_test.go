@@ -216,6 +216,69 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// renewing is a TokenSource that has another token.
+type renewing struct {
+	client.StaticToken
+	next    string
+	err     error
+	renewed []string
+}
+
+func (r *renewing) Renew(_ context.Context, refused string) (string, error) {
+	r.renewed = append(r.renewed, refused)
+	return r.next, r.err
+}
+
+// TestARefusedTokenIsRenewedOnce: what the server recorded, and a 401 that does not
+// find fault with the token, are never repeated.
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	const fault = `Bearer realm="lintel", error="invalid_token"`
+	for name, row := range map[string]struct {
+		challenge, command, next string
+		err                      error
+		renewed, asked, status   int
+	}{
+		"renewed":            {fault, "", "good", nil, 1, 2, 0},
+		"refused again":      {fault, "", "bad", nil, 1, 2, 401},
+		"not to be renewed":  {fault, "", token, nil, 1, 1, 401},
+		"failing to renew":   {fault, "", "", io.ErrUnexpectedEOF, 1, 1, 0},
+		"recorded":           {fault, command, "good", nil, 0, 1, 401},
+		"no fault of tokens": {`Bearer realm="lintel"`, "", "good", nil, 0, 1, 401},
+		"a proxy's":          {`Basic realm="x"`, "", "good", nil, 0, 1, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				var body api.V1ToggleRequest
+				if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.DoorID != doorID {
+					t.Errorf("request %d: %+v, %v", asked, body, err)
+				}
+				if r.Header.Get("Authorization") == "Bearer good" {
+					envelope(w, 200, "200", command, "")
+					return
+				}
+				w.Header().Set("WWW-Authenticate", row.challenge)
+				envelope(w, 401, "a sentence", row.command, "")
+			}))
+			defer server.Close()
+			tokens := &renewing{StaticToken: token, next: row.next, err: row.err}
+			c, err := client.New(server.URL, tokens)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Open(t.Context(), doorID)
+			if asked != row.asked || len(tokens.renewed) != row.renewed || row.renewed > 0 && tokens.renewed[0] != token {
+				t.Errorf("%d requests, renewed %v", asked, tokens.renewed)
+			}
+			e, ok := errors.AsType[*client.Error](err)
+			if ok != (row.status != 0) || ok && e.Status != row.status || !ok && !errors.Is(err, row.err) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 func TestAFailingTokenSourceAsksNothing(t *testing.T) {
 	c, err := client.New("http://127.0.0.1:1", client.TokenFunc(func(context.Context) (string, error) { return "", io.ErrUnexpectedEOF }))
 	if err != nil {

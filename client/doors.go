@@ -111,9 +111,10 @@ func (r Receipt) AlreadyThere() bool { return r.Reason == "already_there" }
 // Open asks for a door to open and returns when its controller has taken the
 // request. The id is a UUID with or without dashes; the scope is OPENDOOR. That
 // takes up to three times the server's deadline for controllers, so up to 15 s as
-// the server comes; let ctx last longer. Open never sends a request twice. Errors
-// are an *Error, or of the network or the TokenSource; after one of the network
-// the door may move.
+// the server comes; let ctx last longer. Open never sends a request twice, but for
+// one that the server refused for its token alone (see [Renewer]). Errors are an
+// *Error, or of the network or the TokenSource; after one of the network the door may
+// move.
 func (c *Client) Open(ctx context.Context, id string) (Receipt, error) {
 	return c.Move(ctx, id, Opened)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,7 +43,11 @@ type authority struct {
 	toggled   []string // id and state
 	status    int      // of toggles
 	headers   map[string]string
-	values    []string // of the first door, one for each sync after a toggle
+	values    []string       // of the first door, one for each sync after a toggle
+	answer    map[string]any // in place of what the token endpoint would say
+	lacking   string         // scope of every token; empty for none
+	refusing  bool           // every token
+	requests  int            // for doors and movements
 }
 
 type fakeDoor struct {
@@ -151,7 +156,9 @@ func (a *authority) grant(w http.ResponseWriter, family int) {
 	a.made++
 	access, refresh := fmt.Sprintf("secret-access-%d", a.made), fmt.Sprintf("secret-refresh-%d", a.made)
 	a.access[access], a.refresh[refresh] = family, family
-	say(w, 200, map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": a.lifetime, "scope": "OPENDOOR CLOSEDOOR READ"})
+	said := map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": a.lifetime, "scope": "OPENDOOR CLOSEDOOR READ"}
+	maps.Copy(said, a.answer)
+	say(w, 200, said)
 }
 
 func (a *authority) revocation(w http.ResponseWriter, r *http.Request) {
@@ -161,17 +168,24 @@ func (a *authority) revocation(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(200)
 }
 
-func (a *authority) allowed(w http.ResponseWriter, r *http.Request) bool {
+func (a *authority) allowed(w http.ResponseWriter, r *http.Request, scope string) bool {
+	a.requests++
 	family, known := a.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
-	if !known || a.ended[family] {
+	switch {
+	case !known || a.ended[family] || a.refusing:
+		w.Header().Set("WWW-Authenticate", challengeAlone+`, error="invalid_token"`)
 		say(w, 401, envelope{true, 1795265940898, "authentication error (401)"})
-		return false
+	case scope == a.lacking:
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope=%q`, challengeAlone, scope))
+		say(w, 403, envelope{true, 1795265940898, "permission error (403)"})
+	default:
+		return true
 	}
-	return true
+	return false
 }
 
 func (a *authority) sync(w http.ResponseWriter, r *http.Request) {
-	if !a.allowed(w, r) {
+	if !a.allowed(w, r, "READ") {
 		return
 	}
 	if len(a.toggled) > 0 && len(a.values) > 0 {
@@ -190,15 +204,15 @@ func (a *authority) sync(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *authority) toggle(w http.ResponseWriter, r *http.Request) {
-	if !a.allowed(w, r) {
-		return
-	}
 	var asked struct {
 		ID    string `json:"door_id"`
 		State string `json:"door_state"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
 		a.t.Errorf("toggle: %v", err)
+	}
+	if !a.allowed(w, r, map[string]string{"OPEN": "OPENDOOR", "CLOSED": "CLOSEDOOR"}[asked.State]) {
+		return
 	}
 	a.toggled = append(a.toggled, asked.ID+" "+asked.State)
 	for name, value := range a.headers {
@@ -420,7 +434,7 @@ func TestDoorsListed(t *testing.T) {
 	p, a := signedIn(t)
 	a.set(func() { a.doors[2].name = "Barn \x1b[2J" })
 	out, _ := p.expect(0, "doors")
-	for _, want := range []string{`NAME +STATE +SINCE +CONTROLLER +ID`, `Left door +closed +2026-11-21 .* 75d7b309`, `Left shed +open \(not fresh\)`} {
+	for _, want := range []string{`NAME +STATE +SINCE +CONTROLLER +ID`, `Left door +closed +2026-11-2[0-2]T\d\d:\d\d:00(Z|[+-]\d\d:\d\d) .* 75d7b309`, `Left shed +open \(not fresh\)`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -433,6 +447,212 @@ func TestDoorsListed(t *testing.T) {
 	sameNames(t, "door", parsed[object](t, lines[0]), strings.Fields("id name number controller_id state value source fresh since observed_at")...)
 	if len(lines) != 3 {
 		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// TestDoorsAreInOrder: by name, in either letter case, then by id.
+func TestDoorsAreInOrder(t *testing.T) {
+	t.Parallel()
+	p, a := signedIn(t)
+	a.set(func() {
+		a.doors = []fakeDoor{
+			{"33333333-7f19-4b46-9eac-05d4c61a0319", "shed", "closed", true}, {"22222222-7f19-4b46-9eac-05d4c61a0319", "barn", "open", true},
+			{"11111111-7f19-4b46-9eac-05d4c61a0319", "Shed", "open", false}, {"44444444-7f19-4b46-9eac-05d4c61a0319", "Attic", "open", true},
+		}
+	})
+	for _, args := range [][]string{{"doors"}, {"doors", "--json"}} {
+		out, _ := p.expect(0, args...)
+		if got := strings.Join(regexp.MustCompile(`(\d)\d{7}-7f19`).FindAllString(out, -1), " "); got != "44444444-7f19 22222222-7f19 11111111-7f19 33333333-7f19" {
+			t.Errorf("%v: the order is %s", args, got)
+		}
+	}
+}
+
+// TestASignInWithoutAScope says which it lacks. Without READ an id moves a door all
+// the same.
+func TestASignInWithoutAScope(t *testing.T) {
+	t.Parallel()
+	p, a := signedIn(t)
+	a.set(func() { a.lacking = "READ" })
+	const id = "75d7b309-7f19-4b46-9eac-05d4c61a0319"
+	for _, asked := range []string{id, "75D7B3097F194B469EAC05D4C61A0319"} {
+		a.set(func() { a.toggled, a.requests = nil, 0 })
+		if out, _ := p.expect(0, "open", asked); out != id+": the controller took the request to open.\n" {
+			t.Errorf("%s: it says %s", asked, out)
+		}
+		a.set(func() {
+			if len(a.toggled) != 1 || a.toggled[0] != id+" OPEN" || a.requests != 1 {
+				t.Errorf("%s: moved %v in %d requests", asked, a.toggled, a.requests)
+			}
+		})
+	}
+	out, _ := p.expect(0, "close", id, "--json")
+	if want := `{"door_id":"` + id + `","name":"","asked":"CLOSED","status":200,`; !strings.HasPrefix(out, want) {
+		t.Errorf("got %s, want %s", out, want)
+	}
+	a.set(func() { a.toggled = nil })
+	for _, row := range []struct {
+		args    []string
+		instead string
+	}{
+		{[]string{"doors"}, ""}, {[]string{"open", "Barn"}, "; or name the door by its id\n"},
+		{[]string{"open", id, "--wait"}, "; or leave out --wait\n"}, {[]string{"close", "Barn", "--wait"}, "; or name the door by its id and leave out --wait\n"},
+	} {
+		if _, stderr := p.expect(4, row.args...); !strings.Contains(stderr, "does not allow seeing doors (scope READ)") || !strings.HasSuffix(stderr, row.instead) {
+			t.Errorf("%v: it says %s", row.args, stderr)
+		}
+	}
+	a.set(func() {
+		if len(a.toggled) != 0 {
+			t.Errorf("moved %v", a.toggled)
+		}
+		a.lacking = "CLOSEDOOR"
+	})
+	if _, stderr := p.expect(4, "close", "Barn"); !strings.Contains(stderr, "does not allow closing doors (scope CLOSEDOOR)") {
+		t.Errorf("it says %s", stderr)
+	}
+	p.expect(0, "open", "Barn")
+}
+
+// TestARefusedTokenIsRenewedOnce, however good it looks here, and the request is
+// repeated once. What has a command id is not.
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	t.Parallel()
+	p, a := signedIn(t)
+	forget := func() { clear(a.access); a.refreshes, a.requests, a.toggled = 0, 0, nil }
+	is := func(what string, refreshes, requests, toggled int) {
+		t.Helper()
+		a.set(func() {
+			if a.refreshes != refreshes || a.requests != requests || len(a.toggled) != toggled {
+				t.Errorf("%s: %d refreshes, %d requests, moved %v", what, a.refreshes, a.requests, a.toggled)
+			}
+		})
+	}
+	a.set(forget)
+	p.expect(0, "doors")
+	is("doors", 1, 2, 0)
+	a.set(forget)
+	p.expect(0, "open", "75d7b309-7f19-4b46-9eac-05d4c61a0319")
+	is("open", 1, 2, 1)
+
+	a.set(forget)
+	if out, _ := p.expect(0, "__complete", "open", ""); out != ":4\n" {
+		t.Errorf("offered %q", out)
+	}
+	is("completion", 0, 1, 0)
+
+	a.set(forget)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if code, out, stderr := p.attempt("doors"); code != 0 {
+				t.Errorf("exit code %d: %s%s", code, out, stderr)
+			}
+		})
+	}
+	all.Wait()
+	a.set(func() {
+		if a.refreshes != 1 || a.reused != 0 {
+			t.Errorf("many: %d refreshes, %d of them with a spent token", a.refreshes, a.reused)
+		}
+		forget()
+		a.refusing = true
+	})
+	if _, stderr := p.expect(3, "open", "75d7b309-7f19-4b46-9eac-05d4c61a0319"); !strings.Contains(stderr, "refused the token") {
+		t.Errorf("it says %s", stderr)
+	}
+	is("refused again", 1, 2, 0)
+
+	a.set(func() {
+		a.refusing, a.refreshes, a.requests = false, 0, 0
+		a.status, a.headers["WWW-Authenticate"] = 401, `Bearer error="invalid_token"`
+	})
+	p.expect(6, "open", "75d7b309-7f19-4b46-9eac-05d4c61a0319")
+	is("recorded", 0, 1, 1)
+}
+
+// TestTokensAreLookedOver before they are kept, by login and by a refresh.
+func TestTokensAreLookedOver(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]map[string]any{
+		"another type": {"token_type": "mac"}, "no type": {"token_type": ""},
+		"no access token": {"access_token": ""}, "an access token with a space": {"access_token": "secret- x"},
+		"an access token of two lines": {"access_token": "secret-\nx"}, "an access token in Unicode": {"access_token": "secret-\u00e9"},
+		"no refresh token": {"refresh_token": ""}, "a refresh token of two lines": {"refresh_token": "secret-\r\nx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, a := newPerson(t), startAuthority(t, httptest.NewServer)
+			a.set(func() { a.answer, a.lifetime = answer, 1 })
+			if _, stderr := p.expect(1, "login", "--server", a.URL); !strings.Contains(stderr, a.URL) {
+				t.Errorf("login says %s", stderr)
+			}
+			if _, err := os.Stat(p.file()); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("login kept something: %v", err)
+			}
+			a.set(func() { a.answer = map[string]any{"token_type": "bEARER"} })
+			p.expect(0, "login", "--server", a.URL)
+			before, err := os.ReadFile(p.file())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.set(func() { a.answer = answer })
+			if _, stderr := p.expect(1, "doors"); !strings.Contains(stderr, a.URL) {
+				t.Errorf("the refresh says %s", stderr)
+			}
+			if after, err := os.ReadFile(p.file()); err != nil || string(after) != string(before) {
+				t.Errorf("the refresh kept something (%v)", err)
+			}
+		})
+	}
+}
+
+// TestAServerWithoutAccounts: there is nobody to sign in yet, and the answer is how to
+// change that.
+func TestAServerWithoutAccounts(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		say(w, 503, map[string]string{"error": "not set up"})
+	}))
+	defer server.Close()
+	_, stderr := p.expect(1, "login", "--server", server.URL)
+	for _, want := range []string{"no account yet", "lintel serve", "lintel user add"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in %s", want, stderr)
+		}
+	}
+}
+
+// TestALockThatCannotBeMade is not another command's.
+func TestALockThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	p, a := newPerson(t), startAuthority(t, httptest.NewServer)
+	a.set(func() { a.lifetime = 1 })
+	p.expect(0, "login", "--server", a.URL)
+	lock := filepath.Join(filepath.Dir(p.file()), "credentials.lock")
+	if err := errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"doors"}, {"login", "--server", a.URL}, {"logout"}} {
+		if _, stderr := p.expect(1, args...); strings.Contains(stderr, "another") || !strings.Contains(stderr, lock+" cannot be locked") {
+			t.Errorf("%v: it says %s", args, stderr)
+		}
+	}
+}
+
+// TestAControllerOutOfReach: the command line says so in its own words too.
+func TestAControllerOutOfReach(t *testing.T) {
+	t.Parallel()
+	p, a := signedIn(t)
+	for reason, want := range map[string]string{
+		"offline": "the door's controller cannot be reached: ", "": "the door's controller cannot be reached: ",
+		"deadline": "the door's controller did not answer in time: ", "late": "the door's controller could not act in time: ",
+	} {
+		a.set(func() { a.status, a.headers["Lintel-Reason"] = 404, reason })
+		if _, stderr := p.expect(5, "open", "Barn"); !strings.Contains(stderr, want) || !strings.Contains(stderr, "a sentence of the server") {
+			t.Errorf("%q: it says %s", reason, stderr)
+		}
 	}
 }
 

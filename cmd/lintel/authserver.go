@@ -17,8 +17,15 @@ import (
 // is a public client: it has no secret.
 const cliClientID = "lintelcli"
 
+// The scopes that a server gives.
+const (
+	scopeOpen  = "OPENDOOR"
+	scopeClose = "CLOSEDOOR"
+	scopeRead  = "READ"
+)
+
 // cliScopes are what login asks for.
-var cliScopes = []string{"OPENDOOR", "CLOSEDOOR", "READ"}
+var cliScopes = []string{scopeOpen, scopeClose, scopeRead}
 
 // authServer is what a server's metadata (RFC 8414) says, as far as it is used.
 type authServer struct {
@@ -48,10 +55,21 @@ func (r *remote) discover(ctx context.Context) (authServer, error) {
 	if err != nil {
 		return meta, r.netError("cannot reach the server", err)
 	}
+	if res.StatusCode == http.StatusServiceUnavailable && notSetUp(text) {
+		return meta, fmt.Errorf("%s has no account yet; make the first one: open the link that \"lintel serve\" printed when it started, or run \"lintel user add\" on that machine", r.origin)
+	}
 	if res.StatusCode != http.StatusOK || json.Unmarshal(text, &meta) != nil {
 		return meta, fmt.Errorf("%s answers %d to the question for its OAuth endpoints; is it a Lintel that people can sign in at?", r.origin, res.StatusCode)
 	}
 	return meta, r.own(meta)
+}
+
+// notSetUp reports whether an answer is that of a Lintel without any account.
+func notSetUp(text []byte) bool {
+	var said struct {
+		Error string `json:"error"`
+	}
+	return json.Unmarshal(text, &said) == nil && said.Error == "not set up"
 }
 
 // own checks that metadata is of this server (RFC 8414 §3.3).
@@ -90,6 +108,26 @@ func (r *remote) oauthContext(ctx context.Context) context.Context {
 	own := *r.http
 	own.Timeout = exchangeLimit
 	return context.WithValue(ctx, oauth2.HTTPClient, &own)
+}
+
+// checkTokens looks over what the token endpoint gave before anything of it is kept
+// (RFC 6749 §5.1). A refresh without a successor for the refresh token is a fault too:
+// the old one was good once.
+func (r *remote) checkTokens(got *oauth2.Token) error {
+	if !strings.EqualFold(got.TokenType, "Bearer") {
+		return fmt.Errorf("%s gave a token of the type %q; this program knows Bearer only", r.origin, printable(got.TokenType))
+	}
+	refresh, _ := got.Extra("refresh_token").(string) // as answered: RefreshToken is the old one where none came
+	if !visible(got.AccessToken) || !visible(refresh) {
+		return fmt.Errorf("%s gave no access token and refresh token that can be used; both must be there, in printable ASCII without spaces", r.origin)
+	}
+	return nil
+}
+
+// visible reports whether a text has characters, all of them printable ASCII and none
+// a space.
+func visible(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }
 
 // revoke ends the grant that a refresh token is of (RFC 7009).

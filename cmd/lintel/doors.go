@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ type doorSeen struct {
 	ObservedAt   *time.Time `json:"observed_at"`
 }
 
-// listLimit is how long the list of doors may take.
+// listLimit is how long the list of doors may take, once there is a token.
 const listLimit = 30 * time.Second
 
 func doorsCommand() *cobra.Command {
@@ -56,24 +58,28 @@ func doorsCommand() *cobra.Command {
 	return cmd
 }
 
-// list asks the server for the doors.
+// list asks the server for the doors, and puts them in order.
 func (r *remote) list(ctx context.Context) ([]client.Door, error) {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
-	defer cancel()
-	sdk, err := r.doors(savedTokens{remote: r})
+	sdk, err := r.doors(savedTokens{remote: r}, listLimit)
 	if err != nil {
 		return nil, err
 	}
 	doors, err := sdk.Doors(ctx)
-	return doors, r.callError(err)
+	if err != nil {
+		return nil, r.listError(err)
+	}
+	slices.SortFunc(doors, func(a, b client.Door) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.ID, b.ID))
+	})
+	return doors, nil
 }
 
-// callError is serverError with what is said of the network too.
-func (r *remote) callError(err error) error {
+// listError is what a person is told when doors could not be listed.
+func (r *remote) listError(err error) error {
 	if errors.Is(err, client.ErrNoAnswer) {
 		return r.netError("cannot reach the server", err)
 	}
-	return serverError(r.origin, err)
+	return serverError(r.origin, scopeRead, err)
 }
 
 func printDoors(w io.Writer, doors []client.Door) error {
@@ -108,7 +114,7 @@ func shownTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.Local().Format(time.DateTime)
+	return t.Local().Format(time.RFC3339)
 }
 
 // findDoor returns the door that a person means: by its id, else by its name, in
@@ -175,7 +181,7 @@ func completeDoors(flags *remoteFlags) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(parent, completionLimit)
 		defer cancel()
-		sdk, err := r.doors(savedTokens{remote: r, only: true})
+		sdk, err := r.doors(savedTokens{remote: r, only: true}, completionLimit)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -17,7 +17,7 @@ import (
 //	1  anything else: the network, the server, a file
 //	2  the command line is wrong
 //	3  not signed in, or the server refused the token
-//	4  no such door, an ambiguous name, or not allowed to move it; nothing moved
+//	4  no such door, an ambiguous name, or not allowed; nothing moved
 //	5  the door's controller could not be reached, or did not answer in time
 //	6  the door's controller refused
 //	7  the controller took the request, but the door was not seen there in time (--wait)
@@ -37,7 +37,7 @@ const exitHelp = `Exit codes:
   1  anything else: the network, the server, a file
   2  the command line is wrong
   3  not signed in, or the server refused the token
-  4  no such door, an ambiguous name, or not allowed to move it; nothing moved
+  4  no such door, an ambiguous name, or not allowed; nothing moved
   5  the door's controller could not be reached, or did not answer in time
   6  the door's controller refused
   7  the controller took the request, but the door was not seen there in time (--wait)`
@@ -78,22 +78,38 @@ func usageErrors(cmd *cobra.Command, args cobra.PositionalArgs) {
 	}
 }
 
+// scopeWords says what each scope allows.
+var scopeWords = map[string]string{scopeOpen: "opening doors", scopeClose: "closing doors", scopeRead: "seeing doors"}
+
 // serverError turns an error of package client into a sentence and an exit code.
-func serverError(origin string, err error) error {
+// The scope is the one that the request needed.
+func serverError(origin, scope string, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	switch {
 	case !ok:
 		return err
 	case e.TokenRefused():
 		return exitf(exitSignIn, "%s refused the token: it was revoked, or has expired; sign in again with: lintel login --server %s", origin, origin)
-	case e.CommandID == "" && e.Status == http.StatusForbidden:
-		return exitf(exitNoDoor, "this sign-in does not allow that; sign in again with: lintel login --server %s", origin)
+	case e.CommandID == "" && e.Status == http.StatusForbidden && e.Message != "":
+		return exitf(exitNoDoor, "this sign-in does not allow %s (scope %s); sign in again and leave it ticked: lintel login --server %s", scopeWords[scope], scope, origin)
 	case e.CommandID == "" && e.Status == http.StatusNotFound && e.Message != "":
-		return exitf(exitNoDoor, "the door does not exist any more, or is no longer yours")
+		return exitf(exitNoDoor, "the door does not exist, or is not yours")
 	case e.CommandID != "" && e.Status == http.StatusNotFound:
-		return exitf(exitUnreachable, "%s", printable(e.Error()))
+		return exitf(exitUnreachable, "%s: %s", silence(e.Reason), printable(e.Error()))
 	case e.CommandID != "" && e.Status < http.StatusInternalServerError, e.CommandID != "" && e.Status == http.StatusNotImplemented:
 		return exitf(exitRefused, "%s", printable(e.Error()))
 	}
 	return errors.New(printable(e.Error()))
+}
+
+// silence says in what way a controller was out of reach. The reasons are those of
+// the service, and of a controller that cannot judge whether a request is too old.
+func silence(reason string) string {
+	switch reason {
+	case "deadline":
+		return "the door's controller did not answer in time"
+	case "late", "no_time":
+		return "the door's controller could not act in time"
+	}
+	return "the door's controller cannot be reached"
 }

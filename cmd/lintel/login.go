@@ -130,10 +130,8 @@ func (r *remote) awaitConsent(ctx context.Context, meta authServer, device *oaut
 	for {
 		got, err := r.config(meta).DeviceAccessToken(r.oauthContext(ctx), device)
 		switch {
-		case err == nil && got.RefreshToken == "":
-			return nil, fmt.Errorf("%s gave no refresh token; this program cannot stay signed in without one", r.origin)
 		case err == nil:
-			return got, nil
+			return got, r.checkTokens(got)
 		case ctx.Err() != nil:
 			return nil, errors.New("ended before anybody confirmed the code; nothing was kept")
 		case !time.Now().Before(device.Expiry):

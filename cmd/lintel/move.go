@@ -8,37 +8,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lintel"
 	"lintel/client"
 )
 
 // moveListed is what open and close print in JSON, once the door is known.
 type moveListed struct {
 	DoorID    string `json:"door_id"`
-	Name      string `json:"name"`
+	Name      string `json:"name"`       // empty for a door given by its id, which is not looked up without --wait
 	Asked     string `json:"asked"`      // OPEN or CLOSED
 	Status    int    `json:"status"`     // of the server's answer; 0 for none
 	CommandID string `json:"command_id"` // empty when nothing was recorded
 	Reason    string `json:"reason"`     // of the controller, in a word; empty for none
-	Value     string `json:"value"`      // where the door was last seen
+	Value     string `json:"value"`      // where the door was last seen; empty where it was not looked up
 	Seen      bool   `json:"seen"`       // it was seen there; only with --wait
 	ExitCode  int    `json:"exit_code"`
 }
 
-// toggleLimit is longer than a server with the longest deadline waits.
+// toggleLimit is longer than a server with the longest deadline waits. It counts once
+// there is a token.
 const toggleLimit = 2 * time.Minute
 
 // way is one of the two ways to move a door, with its words.
 type way struct {
-	verb, there string
-	want        client.State
+	verb, there, scope string
+	want               client.State
 }
 
 func openCommand() *cobra.Command {
-	return moveCommand(way{"open", "open", client.Opened}, "Open a door")
+	return moveCommand(way{"open", "open", scopeOpen, client.Opened}, "Open a door")
 }
 
 func closeCommand() *cobra.Command {
-	return moveCommand(way{"close", "closed", client.Closed}, "Close a door")
+	return moveCommand(way{"close", "closed", scopeClose, client.Closed}, "Close a door")
 }
 
 func moveCommand(w way, short string) *cobra.Command {
@@ -51,7 +53,9 @@ func moveCommand(w way, short string) *cobra.Command {
 
 A name may be shortened to its beginning, or to a part of it, as long as it fits
 one door only. With --wait the command says what the door does until it is seen
-` + w.there + `; without it, it ends when the controller has taken the request.`,
+` + w.there + `; without it, it ends when the controller has taken the request.
+
+A name and --wait need a sign-in that may see doors (scope READ). An id alone does not.`,
 	}
 	usageErrors(cmd, cobra.ExactArgs(1))
 	flags := addRemoteFlags(cmd)
@@ -83,15 +87,11 @@ type movement struct {
 }
 
 func (m movement) run(asked string) error {
-	doors, err := m.list(m.cmd.Context())
+	door, err := m.find(asked)
 	if err != nil {
 		return err
 	}
-	door, err := findDoor(doors, asked)
-	if err != nil {
-		return err
-	}
-	sdk, err := m.doors(savedTokens{remote: m.remote})
+	sdk, err := m.doors(savedTokens{remote: m.remote}, toggleLimit)
 	if err != nil {
 		return err
 	}
@@ -106,9 +106,33 @@ func (m movement) run(asked string) error {
 	return err
 }
 
+// find returns the door that a person means. An id is enough to move a door, so that
+// nothing is listed for one: the sign-in may lack the scope for that.
+func (m movement) find(asked string) (client.Door, error) {
+	id, err := lintel.ParseID(asked)
+	if err == nil && !m.wait {
+		return client.Door{ID: string(id)}, nil
+	}
+	instead := "name the door by its id"
+	switch {
+	case err == nil:
+		instead = "leave out --wait"
+	case m.wait:
+		instead += " and leave out --wait"
+	}
+	doors, err := m.list(m.cmd.Context())
+	switch {
+	case exitCode(err) == exitNoDoor: // without a door having been looked for: forbidden
+		return client.Door{}, exitf(exitNoDoor, "%w; or %s", err, instead)
+	case err != nil:
+		return client.Door{}, err
+	}
+	return findDoor(doors, asked)
+}
+
 // move asks for the movement, waits for it if it should, and notes what happened.
 func (m movement) move(sdk *client.Client, door client.Door, line *moveListed) error {
-	receipt, err := m.ask(sdk, door)
+	receipt, err := sdk.Move(m.cmd.Context(), door.ID, m.want)
 	if err != nil {
 		if e, ok := errors.AsType[*client.Error](err); ok {
 			line.Status, line.CommandID, line.Reason = e.Status, e.CommandID, e.Reason
@@ -116,7 +140,7 @@ func (m movement) move(sdk *client.Client, door client.Door, line *moveListed) e
 		return m.moveError(err)
 	}
 	line.Status, line.CommandID, line.Reason = receipt.Status, receipt.CommandID, receipt.Reason
-	name := printable(door.Name)
+	name := printable(firstOf(door.Name, door.ID))
 	if !m.wait {
 		if receipt.AlreadyThere() {
 			m.say("%s: nothing to do, it is %s or on its way.\n", name, m.there)
@@ -135,18 +159,12 @@ func (m movement) move(sdk *client.Client, door client.Door, line *moveListed) e
 	return nil
 }
 
-func (m movement) ask(sdk *client.Client, door client.Door) (client.Receipt, error) {
-	ctx, cancel := context.WithTimeout(m.cmd.Context(), toggleLimit)
-	defer cancel()
-	return sdk.Move(ctx, door.ID, m.want)
-}
-
 // moveError is what a person is told. After no answer, the door may move.
 func (m movement) moveError(err error) error {
 	if errors.Is(err, client.ErrNoAnswer) {
 		return m.netError("the door may move or not, look with lintel doors", err)
 	}
-	return serverError(m.origin, err)
+	return serverError(m.origin, m.scope, err)
 }
 
 // await says on standard error what the door does, until it is there.
@@ -165,7 +183,7 @@ func (m movement) await(sdk *client.Client, door client.Door) (client.Door, erro
 		return last, exitf(exitNotSeen, "the controller took the request, but %s was not seen %s within %s; last seen: %s",
 			printable(door.Name), m.there, m.timeout, firstOf(printable(last.Value), "nothing"))
 	}
-	return last, m.callError(err)
+	return last, m.listError(err)
 }
 
 // say prints a sentence for people, who did not ask for JSON.

@@ -13,7 +13,7 @@ import (
 const refreshBefore = time.Minute
 
 // savedTokens gives the access token of the token file, and refreshes it there.
-// It implements client.TokenSource.
+// It implements client.Renewer.
 type savedTokens struct {
 	*remote
 	only bool // the access token as it is: refresh nothing
@@ -29,27 +29,40 @@ func (s savedTokens) Token(ctx context.Context) (string, error) {
 	switch {
 	case grant.RefreshToken == "":
 		return "", s.notSignedIn()
-	case time.Now().Before(grant.ExpiresAt.Add(-refreshBefore)):
+	case grant.good():
 		return grant.AccessToken, nil
 	case s.only:
 		return "", errors.New("the access token has expired")
 	}
-	return s.refresh(ctx)
+	return s.refresh(ctx, "")
 }
+
+// Renew returns another access token than one that the server refused, however good
+// that looks here: this machine's clock may have been wrong when it was given, or the
+// server may have lost it.
+func (s savedTokens) Renew(ctx context.Context, refused string) (string, error) {
+	if s.only {
+		return refused, nil
+	}
+	return s.refresh(ctx, refused)
+}
+
+// good reports whether the access token is, as far as the clock says.
+func (g savedGrant) good() bool { return time.Now().Before(g.ExpiresAt.Add(-refreshBefore)) }
 
 func (r *remote) notSignedIn() error {
 	return exitf(exitSignIn, "not signed in at %s; sign in with: lintel login --server %s", r.origin, r.origin)
 }
 
 // refresh takes a new pair of tokens for the old one, unless another process did
-// so while this one waited for the lock.
-func (s savedTokens) refresh(ctx context.Context) (token string, err error) {
+// so while this one waited for the lock. What was refused is not good.
+func (s savedTokens) refresh(ctx context.Context, refused string) (token string, err error) {
 	err = s.file.update(ctx, func(t *tokens) (bool, error) {
 		grant := t.Servers[s.origin]
 		if grant.RefreshToken == "" {
 			return false, s.notSignedIn()
 		}
-		if time.Now().Before(grant.ExpiresAt.Add(-refreshBefore)) {
+		if grant.good() && grant.AccessToken != refused {
 			token = grant.AccessToken
 			return false, nil
 		}
@@ -82,6 +95,9 @@ func (s savedTokens) exchange(ctx context.Context, grant savedGrant) (savedGrant
 	ctx = s.oauthContext(context.WithoutCancel(ctx))
 	got, err := s.config(meta).TokenSource(ctx, &oauth2.Token{RefreshToken: grant.RefreshToken}).Token()
 	if err == nil {
+		if err := s.checkTokens(got); err != nil {
+			return grant, err
+		}
 		return grant.with(got), nil
 	}
 	code, err := s.oauthError("the sign-in could not be renewed", err)
@@ -94,12 +110,9 @@ func (s savedTokens) exchange(ctx context.Context, grant savedGrant) (savedGrant
 
 // with returns the grant with the tokens of an answer.
 func (g savedGrant) with(got *oauth2.Token) savedGrant {
-	g.AccessToken, g.ExpiresAt = got.AccessToken, got.Expiry
+	g.AccessToken, g.RefreshToken, g.ExpiresAt = got.AccessToken, got.RefreshToken, got.Expiry
 	if got.Expiry.IsZero() { // the server does not say: ask again after a while
 		g.ExpiresAt = time.Now().Add(10 * time.Minute)
-	}
-	if got.RefreshToken != "" {
-		g.RefreshToken = got.RefreshToken
 	}
 	if scope, ok := got.Extra("scope").(string); ok {
 		g.Scope = scope

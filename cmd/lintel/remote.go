@@ -149,9 +149,12 @@ func httpClient(ca string) (*http.Client, error) {
 	}, nil
 }
 
-// doors returns the SDK's client of the server, with the tokens of the file.
-func (r *remote) doors(tokens client.TokenSource) (*client.Client, error) {
-	return client.New(r.origin, tokens, client.WithHTTPClient(r.http))
+// doors returns the SDK's client of the server, with the tokens of the file. The limit
+// is for each request; refreshing a token before it has limits of its own.
+func (r *remote) doors(tokens client.TokenSource, limit time.Duration) (*client.Client, error) {
+	own := *r.http
+	own.Timeout = limit
+	return client.New(r.origin, tokens, client.WithHTTPClient(&own))
 }
 
 // netError says what was tried before the cause. A certificate that is not
@@ -197,6 +200,10 @@ func configDir() (string, error) {
 
 // exchangeLimit is how long one exchange with the authorization server may take.
 const exchangeLimit = 30 * time.Second
+
+// refreshLimit is how long a refresh may take: one exchange for the server's
+// endpoints, and one for the tokens.
+const refreshLimit = 2 * exchangeLimit
 
 func limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, exchangeLimit)

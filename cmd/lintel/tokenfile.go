@@ -76,9 +76,29 @@ func (f tokenFile) read() (tokens, error) {
 	return t, nil
 }
 
-// lockLimit is how long a command waits for another one that holds the lock over
-// a refresh, which takes up to half a minute itself.
-const lockLimit = 45 * time.Second
+// lockLimit is how long a command waits for another one that holds the lock: as long
+// as a refresh may take, and what writing the file takes.
+const lockLimit = refreshLimit + 5*time.Second
+
+// hold takes the lock, and waits for it while another command has it.
+func (f tokenFile) hold(ctx context.Context) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(f.dir, "credentials.lock"), flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
+	if err == nil && !held {
+		limit, cancel := context.WithTimeout(ctx, lockLimit)
+		defer cancel()
+		if held, err = lock.TryLockContext(limit, 20*time.Millisecond); !held && limit.Err() != nil {
+			return nil, fmt.Errorf("another lintel command holds %s: %w", lock.Path(), limit.Err())
+		}
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err // without the path, which the sentence has
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the sign-in: %s cannot be locked: %w", lock.Path(), err)
+	}
+	return lock, nil
+}
 
 // update calls change with the content, under the lock, and writes what change
 // made of it before it returns. change says whether there is anything to write,
@@ -88,11 +108,9 @@ func (f tokenFile) update(ctx context.Context, change func(t *tokens) (write boo
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot keep the sign-in: %w", err)
 	}
-	lock := flock.New(filepath.Join(f.dir, "credentials.lock"), flock.SetPermissions(0o600))
-	limit, cancel := context.WithTimeout(ctx, lockLimit)
-	defer cancel()
-	if _, err := lock.TryLockContext(limit, 20*time.Millisecond); err != nil {
-		return fmt.Errorf("another lintel command holds %s: %w", lock.Path(), err)
+	lock, err := f.hold(ctx)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	t, err := f.read()
