@@ -345,7 +345,7 @@ func doorWith(ready demoReady, b sim.Behaviour) string {
 // curl returns a command that can be pasted as it is.
 func curl(ready demoReady, endpoint, doorID string) string {
 	lines := []string{
-		"curl -sSi -X POST " + ready.BaseURL + "/api/oauth/v1/endpoints/" + endpoint,
+		"curl -sS -X POST " + ready.BaseURL + "/api/oauth/v1/endpoints/" + endpoint,
 		"  -H 'Authorization: Bearer " + ready.AccessToken + "'",
 		"  -H 'Content-Type: application/json'",
 	}
