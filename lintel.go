@@ -28,6 +28,8 @@ type Controller struct {
 	OwnerID       ID
 	Name          string // the "hardware name" in messages to callers
 	Firmware      string // as the controller reported it; empty until its first hello
+	Driver        string // that translates for it; empty where it speaks the controller protocol
+	Settings      string // of the driver, as JSON
 	CreatedAt     time.Time
 	LastContactAt time.Time // zero until its first hello
 }

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +28,26 @@ import (
 // Authenticator knows the controllers' secrets.
 type Authenticator interface {
 	// AuthenticateController reports whether secret is the present secret of the
-	// controller. An error means that it could not be found out.
-	AuthenticateController(ctx context.Context, controller lintel.ID, secret string) (bool, error)
+	// controller, and by which rules it speaks. An error means that it could not be
+	// found out.
+	AuthenticateController(ctx context.Context, controller lintel.ID, secret string) (rules Rules, ok bool, err error)
+}
+
+// Rules are what one identity may do, where it does not speak the controller
+// protocol. The zero Rules are those of the protocol, which Topics says.
+type Rules struct {
+	Publish   []string // full topics; one that ends in /# is all below it
+	Subscribe []string // filters, exactly
+}
+
+// Foreign reports whether the rules are not those of the controller protocol.
+func (r Rules) Foreign() bool { return len(r.Publish)+len(r.Subscribe) > 0 }
+
+func (r Rules) mayPublish(topic string) bool {
+	return slices.ContainsFunc(r.Publish, func(rule string) bool {
+		prefix, all := strings.CutSuffix(rule, "#")
+		return topic == rule || all && strings.HasPrefix(topic, prefix)
+	})
 }
 
 // Handler is told what happens on connections. The calls of one connection come
@@ -35,8 +55,11 @@ type Authenticator interface {
 // connections come at once.
 type Handler interface {
 	Connected(c *Connection)
+	// Subscribed is told after a connection has subscribed to something.
+	Subscribed(c *Connection)
 	// Received is a message on one of the controller's own topics; name is the
-	// last part. A QoS 1 message is confirmed to the sender after it returns.
+	// last part, or with Rules of its own the whole. A QoS 1 message is confirmed
+	// to the sender after it returns.
 	Received(c *Connection, name string, payload []byte)
 	Disconnected(c *Connection)
 }
@@ -146,6 +169,16 @@ func (b *Broker) close() error {
 	return b.server.Close()
 }
 
+// End resets the live connection of an identity, if there is one.
+func (b *Broker) End(controller lintel.ID) {
+	b.mu.Lock()
+	c := b.newest[controller]
+	b.mu.Unlock()
+	if c != nil {
+		c.Reset()
+	}
+}
+
 // register keeps a connection, and returns the one that must give way: of two
 // connections of one identity, the one that authenticated later lives.
 func (b *Broker) register(cl *mqtt.Client, c *Connection) (older *Connection) {
@@ -181,6 +214,7 @@ func (b *Broker) connection(cl *mqtt.Client) *Connection {
 type Connection struct {
 	Controller lintel.ID
 	Remote     string
+	Rules      Rules
 
 	client     *mqtt.Client
 	topics     Topics
@@ -193,9 +227,14 @@ var ErrClosed = errors.New("the connection has ended")
 // Send writes a message to the connection now, at QoS 0 and never retained. It
 // does not go through topics: it reaches this connection or fails.
 func (c *Connection) Send(name string, payload []byte) error {
+	return c.SendTo(c.topics.Topic(string(c.Controller), name), payload)
+}
+
+// SendTo is Send to a full topic, for connections with Rules of their own.
+func (c *Connection) SendTo(topic string, payload []byte) error {
 	err := c.client.WritePacket(packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish},
-		TopicName:   c.topics.Topic(string(c.Controller), name),
+		TopicName:   topic,
 		Payload:     payload,
 	})
 	if err != nil {
@@ -210,6 +249,28 @@ func (c *Connection) Subscribed(name string) bool {
 	_, ok := c.client.State.Subscriptions.Get(c.topics.Topic(string(c.Controller), name))
 	return ok
 }
+
+// SubscribedTo reports whether the client has subscribed by the filter.
+func (c *Connection) SubscribedTo(filter string) bool {
+	_, ok := c.client.State.Subscriptions.Get(filter)
+	return ok
+}
+
+// Delivered returns once the client's machine has confirmed all bytes that were
+// sent, and false where that takes longer than limit: then the connection is
+// reset, so that they are not delivered after all. On systems that cannot tell, it
+// is always true.
+func (c *Connection) Delivered(limit time.Duration) bool {
+	conn, ok := c.client.Net.Conn.(*guardedConn)
+	if !ok || confirmed(tcpOf(conn.Conn), limit) {
+		return true
+	}
+	c.Reset()
+	return false
+}
+
+// ID returns the controller's.
+func (c *Connection) ID() lintel.ID { return c.Controller }
 
 // Ended reports whether the connection is over. It is true of every older
 // connection of a controller once a newer one has been announced and speaks.

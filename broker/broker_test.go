@@ -18,13 +18,19 @@ import (
 const (
 	alice = lintel.ID("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa")
 	bob   = lintel.ID("bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb")
+
+	vendor = lintel.ID("cccccccc-cccc-4ccc-8ccc-cccccccccccc") // has rules of its own
 )
 
 // everybody's secret is "secret of" and their ID.
 type everybody struct{}
 
-func (everybody) AuthenticateController(_ context.Context, id lintel.ID, given string) (bool, error) {
-	return given == "secret of "+string(id), nil
+func (everybody) AuthenticateController(_ context.Context, id lintel.ID, given string) (Rules, bool, error) {
+	var rules Rules
+	if id == vendor {
+		rules = Rules{Publish: []string{"home/garage/status/#", "home/garage/LWT"}, Subscribe: []string{"home/garage/command/#"}}
+	}
+	return rules, given == "secret of "+string(id), nil
 }
 
 // recorder is a Handler that keeps what it is told.
@@ -48,6 +54,8 @@ func (r *recorder) Connected(c *Connection) {
 	r.mu.Unlock()
 	r.connected <- c
 }
+
+func (r *recorder) Subscribed(*Connection) {}
 
 func (r *recorder) Received(c *Connection, name string, payload []byte) {
 	r.received <- string(c.Controller) + " " + name + " " + string(payload)

@@ -23,7 +23,7 @@ func (h *hook) ID() string { return "lintel" }
 func (h *hook) Provides(event byte) bool {
 	return bytes.IndexByte([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnSessionEstablished,
-		mqtt.OnPublish, mqtt.OnWill, mqtt.OnDisconnect,
+		mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnWill, mqtt.OnDisconnect,
 	}, event) >= 0
 }
 
@@ -39,45 +39,71 @@ func (h *hook) OnConnect(cl *mqtt.Client, _ packets.Packet) error {
 // OnConnectAuthenticate accepts a client whose user name and client id are the
 // same controller's ID, whose password is that controller's secret, and whose
 // will, if any, is its own. With the user name alone, one controller's secret
-// and another's client id would throw the other off.
+// and another's client id would throw the other off. Firmware of others chooses
+// its client id itself: it is given the controller's instead of its own.
 func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	b := h.broker
 	id := string(pk.Connect.Username)
 	parsed, err := lintel.ParseID(id)
-	if err != nil || string(parsed) != id || cl.ID != id {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "reason", "user name and client id are not one controller's ID")
-		return false
-	}
-	if pk.Connect.WillFlag && pk.Connect.WillTopic != b.topics.Topic(id, b.topics.Will) {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "its will is not on its own topic")
+	if err != nil || string(parsed) != id {
+		b.log.Warn("refused a client", "remote", cl.Net.Remote, "reason", "the user name is not a controller's ID")
 		return false
 	}
 	var ok bool
-	aside(func() { ok, err = b.auth.AuthenticateController(b.ctx, parsed, string(pk.Connect.Password)) })
+	var rules Rules
+	aside(func() { rules, ok, err = b.auth.AuthenticateController(b.ctx, parsed, string(pk.Connect.Password)) })
 	if err != nil {
 		b.log.Error("cannot check a client's secret", "remote", cl.Net.Remote, "controller", id, "error", err)
 		return false
 	}
-	if !ok {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", "wrong or revoked secret")
+	reason := ""
+	switch {
+	case !ok:
+		reason = "wrong or revoked secret"
+	case !rules.Foreign() && cl.ID != id:
+		reason = "user name and client id are not one controller's ID"
+	case pk.Connect.WillFlag && !b.mayPublish(id, rules, pk.Connect.WillTopic, b.topics.Will):
+		reason = "its will is not on its own topic"
+	}
+	if reason != "" {
+		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", reason)
 		return false
 	}
+	cl.ID = id
 	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
+		conn.rules = rules
 		conn.authenticated(b.generation.Add(1))
 	}
 	return true
 }
 
-// OnACLCheck lets an identity publish and subscribe to its own topics only,
-// each by its full name.
-func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
-	names := h.broker.topics.Down
-	if write {
-		names = h.broker.topics.Up
+// mayPublish reports whether a topic is one of an identity's own: by its rules, or
+// by the controller protocol one of the names.
+func (b *Broker) mayPublish(id string, rules Rules, topic string, names ...string) bool {
+	if rules.Foreign() {
+		return rules.mayPublish(topic)
 	}
-	own := slices.ContainsFunc(names, func(name string) bool { return topic == h.broker.topics.Topic(cl.ID, name) })
+	return slices.ContainsFunc(names, func(name string) bool { return topic == b.topics.Topic(id, name) })
+}
+
+// OnACLCheck lets an identity publish and subscribe to its own topics only.
+func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
+	b := h.broker
+	var rules Rules
+	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
+		rules = conn.rules
+	}
+	var own bool
+	switch {
+	case write:
+		own = b.mayPublish(cl.ID, rules, topic, b.topics.Up...)
+	case rules.Foreign():
+		own = slices.Contains(rules.Subscribe, topic)
+	default:
+		own = slices.ContainsFunc(b.topics.Down, func(name string) bool { return topic == b.topics.Topic(cl.ID, name) })
+	}
 	if !own {
-		h.broker.log.Warn("refused a topic", "controller", cl.ID, "topic", topic, "publish", write)
+		b.log.Warn("refused a topic", "controller", cl.ID, "topic", topic, "publish", write)
 	}
 	return own
 }
@@ -88,7 +114,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	c := &Connection{Controller: lintel.ID(cl.ID), Remote: cl.Net.Remote, client: cl, topics: h.broker.topics}
 	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
-		c.generation = conn.generation
+		c.generation, c.Rules = conn.generation, conn.rules
 	}
 	older := h.broker.register(cl, c)
 	h.broker.handler.Connected(c)
@@ -99,10 +125,20 @@ func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	}
 }
 
+// OnSubscribed announces that a client has subscribed.
+func (h *hook) OnSubscribed(cl *mqtt.Client, _ packets.Packet, _ []byte) {
+	if c := h.broker.connection(cl); c != nil {
+		aside(func() { h.broker.handler.Subscribed(c) })
+	}
+}
+
 // OnPublish passes a message on and keeps the server from routing or retaining it.
 func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if c := h.broker.connection(cl); c != nil {
-		name := pk.TopicName[len(h.broker.topics.Topic(cl.ID, "")):]
+		name := pk.TopicName
+		if !c.Rules.Foreign() {
+			name = name[len(h.broker.topics.Topic(cl.ID, "")):]
+		}
 		aside(func() { h.broker.handler.Received(c, name, pk.Payload) })
 	}
 	return pk, packets.CodeSuccessIgnore

@@ -154,6 +154,7 @@ type guardedConn struct {
 	once     sync.Once
 
 	generation uint64 // rises with each authentication; set before ready
+	rules      Rules  // likewise
 }
 
 func (c *guardedConn) authenticated(generation uint64) {

@@ -29,3 +29,29 @@ func hardenTCP(conn *net.TCPConn) {
 		_ = unix.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 	})
 }
+
+// confirmPause is how often it is looked whether sent bytes are confirmed.
+const confirmPause = 2 * time.Millisecond
+
+// confirmed returns once the peer's machine has confirmed every byte that was
+// written, and false where that takes longer than limit.
+func confirmed(conn *net.TCPConn, limit time.Duration) bool {
+	if conn == nil {
+		return true
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	for ; limit >= 0; limit -= confirmPause {
+		left := 1
+		if raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }) != nil || err != nil {
+			return false
+		}
+		if left == 0 {
+			return true
+		}
+		time.Sleep(confirmPause)
+	}
+	return false
+}

@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -19,9 +20,17 @@ type Hardware interface {
 	// and then every change. It is read until the controller stops.
 	Inputs() <-chan Input
 	// Actuate carries out an effect at a door at once. An error means that
-	// nothing was done.
+	// nothing was done: ErrUnreachable, because the hardware cannot be reached now;
+	// ErrUncertain, because it would not be sure to do this; any other, because it
+	// cannot.
 	Actuate(number int, effect door.Effect) error
 }
+
+// Why hardware did nothing.
+var (
+	ErrUnreachable = errors.New("the hardware cannot be reached")
+	ErrUncertain   = errors.New("the hardware might do something else")
+)
 
 // Input is a door.Sensed, door.Reported or door.Obstruction at one door.
 type Input struct {

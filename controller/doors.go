@@ -2,6 +2,7 @@ package controller
 
 import (
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"lintel/door"
@@ -68,6 +69,12 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 	if err := c.cfg.Hardware.Actuate(d.number, decision.Effect); err != nil {
 		c.cfg.Log.Error("the hardware did not act", "door", d.number, "error", err)
 		d.state = before // nothing was done
+		switch {
+		case errors.Is(err, ErrUnreachable):
+			return protocol.CodeUnreachable, "not_delivered"
+		case errors.Is(err, ErrUncertain):
+			return protocol.CodePrecondition, string(door.RefuseUnknown)
+		}
 		return protocol.CodeUnsupported, "hardware_failed"
 	}
 	d.command = m.ID

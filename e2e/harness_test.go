@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,9 +45,25 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// watchSources looks at every source of the program, so that results which go test
+// keeps are not taken for those of another program: it knows which files a test has
+// looked at once the tests run, and not what the compiler reads on their behalf.
+var watchSources = sync.OnceValue(func() error {
+	return filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		_, err = os.Stat(path)
+		return err
+	})
+})
+
 // environment is the test's own without the service's variables. What a killed
 // process leaves in the temporary directory goes with the suite's.
 func environment(more ...string) []string {
+	if err := watchSources(); err != nil {
+		panic(err) // the sources are there: they were just compiled
+	}
 	var env []string
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "LINTEL_") && !strings.HasPrefix(pair, "TMPDIR=") {

@@ -24,6 +24,19 @@ type Doors interface {
 	Reported(ctx context.Context, controller lintel.ID, r control.Report) error
 }
 
+// Peer is one connection of a controller that speaks the controller protocol:
+// broker.Connection is one.
+type Peer interface {
+	ID() lintel.ID
+	// Send writes a message to the controller now, or fails.
+	Send(name string, payload []byte) error
+	// Subscribed reports whether the controller takes what is sent under a name.
+	Subscribed(name string) bool
+	Ended() bool
+	// Reset ends the connection so that what was sent dies with it.
+	Reset()
+}
+
 // Link keeps the live sessions. It implements broker.Handler and control.Link,
 // and is safe for concurrent use.
 type Link struct {
@@ -44,7 +57,7 @@ type Link struct {
 
 // session is one controller's live session. Its fields but sequence do not change.
 type session struct {
-	conn   *broker.Connection
+	conn   Peer
 	name   string // as the controller chose it
 	number int64
 	doors  map[int]lintel.ID
@@ -95,11 +108,17 @@ func (l *Link) Send(o control.Order) error {
 // Connected implements broker.Handler. A connection is nothing until its hello.
 func (l *Link) Connected(*broker.Connection) {}
 
+// Subscribed implements broker.Handler. The hello comes after it.
+func (l *Link) Subscribed(*broker.Connection) {}
+
 // Disconnected implements broker.Handler.
-func (l *Link) Disconnected(c *broker.Connection) { l.end(c) }
+func (l *Link) Disconnected(c *broker.Connection) { l.End(c) }
 
 // Received implements broker.Handler.
-func (l *Link) Received(c *broker.Connection, name string, payload []byte) {
+func (l *Link) Received(c *broker.Connection, name string, payload []byte) { l.Hear(c, name, payload) }
+
+// Hear takes a message of a peer. The messages of one peer come one after another.
+func (l *Link) Hear(c Peer, name string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	var err error
@@ -113,15 +132,15 @@ func (l *Link) Received(c *broker.Connection, name string, payload []byte) {
 	case protocol.TopicState:
 		err = l.state(ctx, c, payload)
 	case protocol.TopicWill:
-		l.end(c)
+		l.End(c)
 	}
 	if err != nil {
-		l.log.Warn("refused a message", "controller", c.Controller, "topic", name, "error", err)
+		l.log.Warn("refused a message", "controller", c.ID(), "topic", name, "error", err)
 		c.Reset()
 	}
 }
 
-func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) error {
+func (l *Link) hello(ctx context.Context, c Peer, payload []byte) error {
 	m, err := protocol.Decode[protocol.Hello](payload)
 	if err != nil {
 		return err
@@ -129,7 +148,7 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	if !c.Subscribed(protocol.TopicCommand) || !c.Subscribed(protocol.TopicTime) {
 		return errNotSubscribed
 	}
-	stripe := &l.hellos[maphash.String(l.seed, string(c.Controller))%uint64(len(l.hellos))]
+	stripe := &l.hellos[maphash.String(l.seed, string(c.ID()))%uint64(len(l.hellos))]
 	stripe.Lock()
 	defer stripe.Unlock()
 	if c.Ended() {
@@ -138,23 +157,23 @@ func (l *Link) hello(ctx context.Context, c *broker.Connection, payload []byte) 
 	if s := l.session(c); s != nil {
 		return errSecondHello
 	}
-	began, err := l.doors.SessionBegan(ctx, c.Controller, m.Firmware)
+	began, err := l.doors.SessionBegan(ctx, c.ID(), m.Firmware)
 	if err != nil {
 		return err
 	}
 	for _, n := range m.Doors {
 		if _, ok := began.Doors[n]; !ok {
-			l.log.Warn("a controller serves a door that is not enrolled", "controller", c.Controller, "door", n)
+			l.log.Warn("a controller serves a door that is not enrolled", "controller", c.ID(), "door", n)
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sessions[c.Controller] = &session{conn: c, name: m.Session, number: began.Number, doors: began.Doors, serves: m.Doors}
-	l.log.Info("controller connected", "controller", c.Controller, "firmware", m.Firmware, "doors", m.Doors)
+	l.sessions[c.ID()] = &session{conn: c, name: m.Session, number: began.Number, doors: began.Doors, serves: m.Doors}
+	l.log.Info("controller connected", "controller", c.ID(), "firmware", m.Firmware, "doors", m.Doors)
 	return nil
 }
 
-func (l *Link) tellTime(c *broker.Connection, payload []byte) error {
+func (l *Link) tellTime(c Peer, payload []byte) error {
 	m, err := protocol.Decode[protocol.TimeRequest](payload)
 	if err != nil {
 		return err
@@ -164,16 +183,16 @@ func (l *Link) tellTime(c *broker.Connection, payload []byte) error {
 	}))
 }
 
-func (l *Link) ack(ctx context.Context, c *broker.Connection, payload []byte) error {
+func (l *Link) ack(ctx context.Context, c Peer, payload []byte) error {
 	m, err := protocol.Decode[protocol.Ack](payload)
 	if err != nil {
 		return err
 	}
-	l.doors.Answered(ctx, c.Controller, control.Answer{CommandID: lintel.ID(m.ID), Code: m.Code, Reason: m.Reason})
+	l.doors.Answered(ctx, c.ID(), control.Answer{CommandID: lintel.ID(m.ID), Code: m.Code, Reason: m.Reason})
 	return nil
 }
 
-func (l *Link) state(ctx context.Context, c *broker.Connection, payload []byte) error {
+func (l *Link) state(ctx context.Context, c Peer, payload []byte) error {
 	m, err := protocol.Decode[protocol.State](payload)
 	if err != nil {
 		return err
@@ -187,7 +206,7 @@ func (l *Link) state(ctx context.Context, c *broker.Connection, payload []byte) 
 		return errNotOwnDoor
 	}
 	age := l.steady().Sub(time.UnixMilli(m.Since))
-	return l.doors.Reported(ctx, c.Controller, control.Report{
+	return l.doors.Reported(ctx, c.ID(), control.Report{
 		Door: id, Session: s.number, Sequence: m.Sequence,
 		State: lintel.DoorState{
 			Value: m.Value, Source: m.Source, SensorLost: m.Sensor == "lost", Since: l.wall().Add(-age),
@@ -197,29 +216,29 @@ func (l *Link) state(ctx context.Context, c *broker.Connection, payload []byte) 
 }
 
 // session returns the live session of a connection, nil when it has none.
-func (l *Link) session(c *broker.Connection) *session {
+func (l *Link) session(c Peer) *session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.sessions[c.Controller]; s != nil && s.conn == c {
+	if s := l.sessions[c.ID()]; s != nil && s.conn == c {
 		return s
 	}
 	return nil
 }
 
-// end ends a connection's session, unless another has taken its place.
-func (l *Link) end(c *broker.Connection) {
+// End ends a peer's session, unless another has taken its place.
+func (l *Link) End(c Peer) {
 	l.mu.Lock()
-	s := l.sessions[c.Controller]
+	s := l.sessions[c.ID()]
 	if s == nil || s.conn != c {
 		l.mu.Unlock()
 		return
 	}
-	delete(l.sessions, c.Controller)
+	delete(l.sessions, c.ID())
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	l.doors.SessionEnded(ctx, c.Controller, s.number)
-	l.log.Info("controller disconnected", "controller", c.Controller)
+	l.doors.SessionEnded(ctx, c.ID(), s.number)
+	l.log.Info("controller disconnected", "controller", c.ID())
 }
 
 var (

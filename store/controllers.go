@@ -13,9 +13,9 @@ import (
 func (s *Store) AddController(ctx context.Context, c lintel.Controller, secretHash string, doors []lintel.Door) error {
 	err := s.engine.Write(ctx, func(tx Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at)
-			VALUES ($1, $2, $3, $4, '', 0, $5)`,
-			string(c.ID), string(c.OwnerID), c.Name, secretHash, ms(c.CreatedAt))
+			INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at, driver, settings)
+			VALUES ($1, $2, $3, $4, '', 0, $5, $6, $7)`,
+			string(c.ID), string(c.OwnerID), c.Name, secretHash, ms(c.CreatedAt), c.Driver, c.Settings)
 		if err != nil {
 			return err
 		}
@@ -38,24 +38,45 @@ func (s *Store) AddController(ctx context.Context, c lintel.Controller, secretHa
 
 // SetControllerSecret replaces a controller's secret; the old one is refused
 // from then on. An unknown or revoked controller is CodeNotFound.
-func (s *Store) SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string) error {
+func (s *Store) SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string, now time.Time) error {
 	return s.execOne(ctx, "controller", `
-		UPDATE controllers SET secret_hash = $1 WHERE id = $2 AND revoked_at IS NULL`, secretHash, string(id))
+		UPDATE controllers SET secret_hash = $1, credential_changed_at = $2 WHERE id = $3 AND revoked_at IS NULL`,
+		secretHash, ms(now), string(id))
 }
 
-// ControllerSecretHash returns the hash that authenticates a controller;
-// CodeNotFound when it is unknown or revoked.
-func (s *Store) ControllerSecretHash(ctx context.Context, id lintel.ID) (string, error) {
-	var hash string
-	err := s.reads.row(ctx, `SELECT secret_hash FROM controllers WHERE id = $1 AND revoked_at IS NULL`,
-		[]any{string(id)}, &hash)
+// RevokeController refuses a controller from now on, for good. It is no error to
+// revoke one again; an unknown one is CodeNotFound.
+func (s *Store) RevokeController(ctx context.Context, id lintel.ID, now time.Time) error {
+	return s.execOne(ctx, "controller", `
+		UPDATE controllers SET revoked_at = COALESCE(revoked_at, $1), credential_changed_at = $1 WHERE id = $2`, ms(now), string(id))
+}
+
+// CredentialsChanged lists the controllers whose secret was replaced, or that were
+// revoked, at since or later.
+func (s *Store) CredentialsChanged(ctx context.Context, since time.Time) ([]lintel.ID, error) {
+	ids, err := s.texts(ctx, `SELECT id FROM controllers WHERE credential_changed_at >= $1 ORDER BY id`, ms(since))
+	if err != nil {
+		return nil, internal("credentials", err)
+	}
+	var controllers []lintel.ID
+	for _, id := range ids {
+		controllers = append(controllers, lintel.ID(id))
+	}
+	return controllers, nil
+}
+
+// ControllerSecretHash returns the hash that authenticates a controller, and its
+// driver with its settings; CodeNotFound when it is unknown or revoked.
+func (s *Store) ControllerSecretHash(ctx context.Context, id lintel.ID) (hash, driver, settings string, err error) {
+	err = s.reads.row(ctx, `SELECT secret_hash, driver, settings FROM controllers WHERE id = $1 AND revoked_at IS NULL`,
+		[]any{string(id)}, &hash, &driver, &settings)
 	switch {
 	case errNone(err):
-		return "", notFound("controller")
+		return "", "", "", notFound("controller")
 	case err != nil:
-		return "", internal("controller secret", err)
+		return "", "", "", internal("controller secret", err)
 	}
-	return hash, nil
+	return hash, driver, settings, nil
 }
 
 // BeginSession counts a controller's new session and returns its number and the

@@ -13,6 +13,9 @@ var controllerCases = []testCase{
 	{"AddController", "takes as many doors as are allowed", addControllerMany},
 	{"SetControllerSecret", "replaces the secret", setSecret},
 	{"SetControllerSecret", "an unknown or revoked one is not found", setSecretRefused},
+	{"ControllerSecretHash", "tells the driver and its settings", secretHashDriver},
+	{"RevokeController", "refuses it, and its doors do not move", revokeController},
+	{"CredentialsChanged", "lists what was replaced or revoked since", credentialsChanged},
 	{"ControllerSecretHash", "an unknown or revoked one is not found", secretHashRefused},
 	{"BeginSession", "numbers rise for each controller", sessionsRise},
 	{"BeginSession", "an unknown or revoked one is not found", sessionRefused},
@@ -24,7 +27,7 @@ func addControllerAtomic(t *testing.T, h *house) {
 	c, doors := newController(h.owner, 2)
 	doors[1].Number = 1
 	wantCode(t, h.AddController(t.Context(), c, "x", doors), lintel.CodeInternal)
-	_, err := h.ControllerSecretHash(t.Context(), c.ID)
+	_, _, _, err := h.ControllerSecretHash(t.Context(), c.ID)
 	wantCode(t, err, lintel.CodeNotFound)
 	doors[1].Number = 2
 	must(t, h.AddController(t.Context(), c, "x", doors))
@@ -47,7 +50,7 @@ func addControllerMany(t *testing.T, h *house) {
 
 func (h *house) secretHash(t *testing.T, c lintel.Controller) string {
 	t.Helper()
-	hash, err := h.ControllerSecretHash(t.Context(), c.ID)
+	hash, _, _, err := h.ControllerSecretHash(t.Context(), c.ID)
 	must(t, err)
 	return hash
 }
@@ -55,22 +58,64 @@ func (h *house) secretHash(t *testing.T, c lintel.Controller) string {
 func setSecret(t *testing.T, h *house) {
 	other, _ := h.addController(t, h.owner, 1)
 	equal(t, h.secretHash(t, h.controller), "secret hash")
-	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new hash"))
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new hash", epoch))
 	equal(t, h.secretHash(t, h.controller), "new hash")
 	equal(t, h.secretHash(t, other), "secret hash")
 }
 
 func setSecretRefused(t *testing.T, h *house) {
-	wantCode(t, h.SetControllerSecret(t.Context(), lintel.NewID(), "x"), lintel.CodeNotFound)
+	wantCode(t, h.SetControllerSecret(t.Context(), lintel.NewID(), "x", epoch), lintel.CodeNotFound)
 	h.revokeController(t, h.controller)
-	wantCode(t, h.SetControllerSecret(t.Context(), h.controller.ID, "x"), lintel.CodeNotFound)
+	wantCode(t, h.SetControllerSecret(t.Context(), h.controller.ID, "x", epoch), lintel.CodeNotFound)
+}
+
+func secretHashDriver(t *testing.T, h *house) {
+	c, doors := newController(h.owner, 1)
+	c.Driver, c.Settings = "ratgdo", `{"Base":"home/garage"}`
+	must(t, h.AddController(t.Context(), c, "hash", doors))
+	hash, driver, settings, err := h.ControllerSecretHash(t.Context(), c.ID)
+	must(t, err)
+	equal(t, hash+" "+driver+" "+settings, "hash ratgdo "+c.Settings)
+	_, driver, settings, err = h.ControllerSecretHash(t.Context(), h.controller.ID)
+	must(t, err)
+	equal(t, driver+settings, "")
+}
+
+func revokeController(t *testing.T, h *house) {
+	other, otherDoors := h.addController(t, h.owner, 1)
+	must(t, h.RevokeController(t.Context(), h.controller.ID, epoch))
+	must(t, h.RevokeController(t.Context(), h.controller.ID, epoch.Add(time.Hour)))
+	_, _, _, err := h.ControllerSecretHash(t.Context(), h.controller.ID)
+	wantCode(t, err, lintel.CodeNotFound)
+	_, what := h.authority(t, h.token, h.doors[0].ID)
+	equal(t, what.Revoked, true)
+	_, what = h.authority(t, h.token, otherDoors[0].ID)
+	equal(t, what.Revoked, false)
+	equal(t, h.secretHash(t, other), "secret hash")
+	wantCode(t, h.RevokeController(t.Context(), lintel.NewID(), epoch), lintel.CodeNotFound)
+}
+
+func credentialsChanged(t *testing.T, h *house) {
+	other, _ := h.addController(t, h.owner, 1)
+	changed := func(since time.Time) []lintel.ID {
+		ids, err := h.CredentialsChanged(t.Context(), since)
+		must(t, err)
+		return ids
+	}
+	equal(t, changed(epoch), nil)
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new", epoch))
+	must(t, h.RevokeController(t.Context(), other.ID, epoch.Add(time.Second)))
+	equal(t, len(changed(epoch)), 2)
+	equal(t, changed(epoch.Add(time.Millisecond)), []lintel.ID{other.ID})
+	equal(t, changed(epoch.Add(time.Second)), []lintel.ID{other.ID})
+	equal(t, changed(epoch.Add(time.Second+time.Millisecond)), nil)
 }
 
 func secretHashRefused(t *testing.T, h *house) {
-	_, err := h.ControllerSecretHash(t.Context(), lintel.NewID())
+	_, _, _, err := h.ControllerSecretHash(t.Context(), lintel.NewID())
 	wantCode(t, err, lintel.CodeNotFound)
 	h.revokeController(t, h.controller)
-	_, err = h.ControllerSecretHash(t.Context(), h.controller.ID)
+	_, _, _, err = h.ControllerSecretHash(t.Context(), h.controller.ID)
 	wantCode(t, err, lintel.CodeNotFound)
 }
 

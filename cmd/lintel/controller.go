@@ -29,7 +29,7 @@ type doorListed struct {
 }
 
 func controllerCommand() *cobra.Command {
-	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand())
+	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand(), controllerRotateCommand(), controllerRevokeCommand())
 }
 
 func controllerAddCommand() *cobra.Command {
@@ -37,10 +37,17 @@ func controllerAddCommand() *cobra.Command {
 	var doors []string
 	var count int
 	var asJSON bool
+	var hardware vendorOptions
 	cmd := &cobra.Command{
 		Use:   "add --user EMAIL --name NAME [--door NAME]...",
 		Short: "Enrol a controller and print its credentials once",
-		Args:  cobra.NoArgs,
+		Long: `Enrol a controller and print its credentials once.
+
+Without --driver the controller speaks Lintel's own protocol. With it, it is the
+firmware of somebody else, which connects to Lintel's MQTT endpoint instead of
+another broker; what to enter on its pages is printed. Such a controller has one
+door. Drivers: ` + driverNames() + `.`,
+		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&user, "user", "", "E-mail address of the owner.")
 	cmd.Flags().StringVar(&name, "name", "", "Name of the controller, as messages show it.")
@@ -48,6 +55,7 @@ func controllerAddCommand() *cobra.Command {
 	cmd.Flags().IntVar(&count, "count", 1, "Enrol this many, with a number behind the name.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line.")
 	_ = cmd.MarkFlagRequired("user")
+	hardware.flags(cmd)
 	_ = cmd.MarkFlagRequired("name")
 	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
 		person, err := s.PersonByEmail(ctx, user)
@@ -56,6 +64,9 @@ func controllerAddCommand() *cobra.Command {
 		}
 		if count < 1 || count > 100_000 {
 			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is 1 to 100000"}
+		}
+		if hardware.driver != "" {
+			return enrolVendor(cmd, s, person.ID, name, doors, hardware, asJSON)
 		}
 		for i := range count {
 			numbered := name
@@ -92,18 +103,23 @@ topics                        lintel/v1/%s/...
 
 // enrol stores a new controller with a secret of its own.
 func enrol(ctx context.Context, s *store.Store, owner lintel.ID, name string, doorNames []string) (credentials, error) {
+	return enrolAs(ctx, s, lintel.Controller{OwnerID: owner, Name: name}, doorNames)
+}
+
+// enrolAs is enrol for a controller with a driver, or without one.
+func enrolAs(ctx context.Context, s *store.Store, c lintel.Controller, doorNames []string) (credentials, error) {
 	if len(doorNames) == 0 || len(doorNames) > lintel.MaxDoors {
 		return credentials{}, &lintel.Error{Code: lintel.CodeInvalid, Message: fmt.Sprintf("a controller has 1 to %d doors", lintel.MaxDoors)}
 	}
-	checks := []error{lintel.CheckName("controller's name", name)}
+	checks := []error{lintel.CheckName("controller's name", c.Name)}
 	for _, doorName := range doorNames {
 		checks = append(checks, lintel.CheckName("door's name", doorName))
 	}
 	if err := errors.Join(checks...); err != nil {
 		return credentials{}, err
 	}
-	c := lintel.Controller{ID: lintel.NewID(), OwnerID: owner, Name: name, CreatedAt: time.Now()}
-	made := credentials{ControllerID: string(c.ID), Name: name, Secret: secret.New(secret.ControllerSecret)}
+	c.ID, c.CreatedAt = lintel.NewID(), time.Now()
+	made := credentials{ControllerID: string(c.ID), Name: c.Name, Secret: secret.New(secret.ControllerSecret)}
 	var doors []lintel.Door
 	for i, doorName := range doorNames {
 		d := lintel.Door{ID: lintel.NewID(), ControllerID: c.ID, Number: i + 1, Name: doorName}
@@ -166,5 +182,50 @@ func controllerListCommand() *cobra.Command {
 			}
 		}
 		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "LAST-CONTACT", "DOOR", "NAME", "STORED-STATE"}, rows)
+	})
+}
+
+func controllerRotateCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "rotate CONTROLLER-ID",
+		Short: "Give a controller a new secret, print it once, and end its connection",
+		Args:  cobra.ExactArgs(1),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
+	return withStore(cmd, func(ctx context.Context, s *store.Store, args []string) error {
+		id, err := lintel.ParseID(args[0])
+		if err != nil {
+			return err
+		}
+		made := secret.New(secret.ControllerSecret)
+		if err := s.SetControllerSecret(ctx, id, secret.Hash(made), time.Now()); err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), map[string]string{"controller_id": string(id), "secret": made})
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "MQTT password  %s\n\nThe password is not stored and will not be shown again.\n", made)
+		return nil
+	})
+}
+
+func controllerRevokeCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "revoke CONTROLLER-ID",
+		Short: "Refuse a controller for good and end its connection",
+		Args:  cobra.ExactArgs(1),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
+	return withStore(cmd, func(ctx context.Context, s *store.Store, args []string) error {
+		id, err := lintel.ParseID(args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.RevokeController(ctx, id, time.Now()); err != nil {
+			return err
+		}
+		return done(cmd, asJSON, "revoked", "controller_id", string(id))
 	})
 }

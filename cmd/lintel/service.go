@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"lintel"
 	"lintel/account"
+	"lintel/bridge"
 	"lintel/broker"
 	"lintel/config"
 	"lintel/control"
@@ -26,7 +26,6 @@ import (
 	"lintel/link"
 	"lintel/oauth"
 	"lintel/protocol"
-	"lintel/secret"
 	"lintel/store"
 	"lintel/web"
 )
@@ -40,10 +39,12 @@ type service struct {
 	origin   string // where people and apps reach it
 	mqtt     string // address of the MQTT endpoint
 
-	broker *broker.Broker
-	http   *http.Server
-	failed chan error // an end of serving that nobody asked for
-	log    *slog.Logger
+	broker   *broker.Broker
+	bridge   *bridge.Bridge
+	registry *registry
+	http     *http.Server
+	failed   chan error // an end of serving that nobody asked for
+	log      *slog.Logger
 
 	stopCleaning context.CancelFunc
 	cleaning     sync.WaitGroup
@@ -109,7 +110,9 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: time.Now, Steady: steady, Log: s.log}, s.store, l)
 	l.Bind(s.control)
 	var err error
-	s.broker, err = broker.New(secrets{s.store}, l, broker.Topics{
+	s.registry = newRegistry(s.store)
+	s.bridge = bridge.New(l, s.registry, steady, s.log)
+	s.broker, err = broker.New(s.registry, s.bridge, broker.Topics{
 		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
 	}, broker.DefaultLimits(), s.log)
 	if err != nil {
@@ -183,25 +186,53 @@ func clean(next http.Handler) http.Handler {
 	})
 }
 
-// cleanEvery is the pause between two rounds of deleting what is long over.
-const cleanEvery = time.Hour
+// cleanEvery is the pause between two rounds of deleting what is long over, and
+// checkEvery between two looks at credentials that were changed beside the service.
+const (
+	cleanEvery = time.Hour
+	checkEvery = time.Second / 2
+)
 
-// keepClean deletes what is long over, now and then, until close.
+// keepClean deletes what is long over, and ends connections of controllers whose
+// credentials were changed, until close.
 func (s *service) keepClean() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopCleaning = cancel
-	s.cleaning.Go(func() {
-		for {
-			select {
-			case <-time.After(cleanEvery):
-			case <-ctx.Done():
-				return
-			}
-			if err := s.store.Expunge(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				s.log.Warn("what is long over could not be deleted", "error", err)
-			}
+	s.cleaning.Go(func() { every(ctx, cleanEvery, s.expunge) })
+	s.cleaning.Go(func() { every(ctx, checkEvery, s.endOutdated) })
+}
+
+func every(ctx context.Context, pause time.Duration, do func(ctx context.Context)) {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do(ctx)
+		case <-ctx.Done():
+			return
 		}
-	})
+	}
+}
+
+func (s *service) expunge(ctx context.Context) {
+	if err := s.store.Expunge(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		s.log.Warn("what is long over could not be deleted", "error", err)
+	}
+}
+
+// endOutdated looks a minute back each time: the clocks of two processes, and of two
+// machines with one database, need not agree to the second.
+func (s *service) endOutdated(ctx context.Context) {
+	outdated, err := s.registry.outdated(ctx, time.Now().Add(-time.Minute))
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("changed credentials cannot be looked up", "error", err)
+	}
+	for _, id := range outdated {
+		s.registry.use(id, "")
+		s.log.Info("a controller's credentials were changed: its connection is ended", "controller", id)
+		s.broker.End(id)
+	}
 }
 
 // close stops taking requests, waits for those under way, and closes the rest.
@@ -212,22 +243,9 @@ func (s *service) close() error {
 	s.control.Stop()
 	s.stopCleaning()
 	s.cleaning.Wait()
-	return errors.Join(err, s.broker.Close(), s.store.Close())
-}
-
-// secrets authenticates controllers against the store.
-type secrets struct{ store *store.Store }
-
-// AuthenticateController implements broker.Authenticator.
-func (a secrets) AuthenticateController(ctx context.Context, controller lintel.ID, given string) (bool, error) {
-	if !secret.Is(secret.ControllerSecret, given) {
-		return false, nil
-	}
-	hash, err := a.store.ControllerSecretHash(ctx, controller)
-	if lintel.CodeOf(err) == lintel.CodeNotFound {
-		return false, nil
-	}
-	return err == nil && hash == secret.Hash(given), err // hashes of random secrets: nothing to learn from the time it takes
+	err = errors.Join(err, s.broker.Close())
+	s.bridge.Wait()
+	return errors.Join(err, s.store.Close())
 }
 
 func serverTLS(cfg config.Config) (*tls.Config, error) {

@@ -1,0 +1,238 @@
+package bridge
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"lintel"
+	"lintel/broker"
+	"lintel/control"
+	"lintel/door"
+	"lintel/driver"
+	"lintel/link"
+	"lintel/protocol"
+)
+
+const (
+	theController = lintel.ID("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa")
+	theDoor       = lintel.ID("dddddddd-dddd-4ddd-8ddd-dddddddddddd")
+)
+
+// plain is the plainest firmware there could be: it says where its door is, and
+// is told where to go.
+type plain struct{}
+
+func (plain) Name() string                      { return "plain" }
+func (plain) Capabilities() driver.Capabilities { return driver.Capabilities{} }
+func (plain) Check(driver.Settings) error       { return nil }
+func (plain) Topics(driver.Settings) driver.Topics {
+	return driver.Topics{Publish: []string{"d/state"}, Subscribe: []string{"d/cmd"}, Commands: []string{"d/cmd"}}
+}
+func (plain) Setup(driver.Settings, driver.Login) string { return "" }
+func (plain) Device(driver.Settings) driver.Device       { return plain{} }
+func (plain) Door() door.Config {
+	return door.Config{Opener: door.Discrete, Reports: true, Travel: time.Second}
+}
+func (plain) Connected() []driver.Message {
+	return []driver.Message{{Topic: "d/cmd", Payload: []byte("where")}}
+}
+func (plain) Receive(m driver.Message) []door.Input {
+	for _, v := range door.Values {
+		if string(m.Payload) == v.String() {
+			return []door.Input{door.Reported{Value: v}}
+		}
+	}
+	return nil
+}
+func (plain) Actuate(e door.Effect) ([]driver.Message, bool) {
+	return []driver.Message{{Topic: "d/cmd", Payload: []byte(e.String())}}, e != door.DriveStop
+}
+
+// service is a bridge behind a real broker. It stands for the store and control, too.
+type service struct {
+	t       *testing.T
+	link    *link.Link
+	bridge  *Bridge
+	address string
+	answers chan control.Answer
+	reports chan control.Report
+	ended   chan int64
+
+	mu       sync.Mutex // guards sessions
+	sessions int64
+}
+
+func (s *service) AuthenticateController(context.Context, lintel.ID, string) (broker.Rules, bool, error) {
+	topics := plain{}.Topics(driver.Settings{})
+	return broker.Rules{Publish: topics.Publish, Subscribe: topics.Subscribe}, true, nil
+}
+
+func (s *service) Device(context.Context, lintel.ID) (driver.Driver, driver.Settings, error) {
+	return plain{}, driver.Settings{}, nil
+}
+
+func (s *service) SessionBegan(context.Context, lintel.ID, string) (control.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions++
+	return control.Session{Number: s.sessions, Doors: map[int]lintel.ID{1: theDoor}}, nil
+}
+func (s *service) SessionEnded(_ context.Context, _ lintel.ID, number int64) { s.ended <- number }
+func (s *service) Answered(_ context.Context, _ lintel.ID, a control.Answer) { s.answers <- a }
+func (s *service) Reported(_ context.Context, _ lintel.ID, r control.Report) error {
+	s.reports <- r
+	return nil
+}
+
+func start(t *testing.T) *service {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	s := &service{t: t, answers: make(chan control.Answer, 10), reports: make(chan control.Report, 100), ended: make(chan int64, 10)}
+	s.link = link.New(time.Now, time.Now, log)
+	s.link.Bind(s)
+	s.bridge = New(s.link, s, time.Now, log)
+	b, err := broker.New(s, s.bridge, broker.Topics{Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill}, broker.DefaultLimits(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Serve(l); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = b.Close()
+		s.bridge.Wait()
+	})
+	s.address = l.Addr().String()
+	return s
+}
+
+// firmware connects a device; what it is told comes through the channel.
+func (s *service) firmware() (paho.Client, <-chan string) {
+	s.t.Helper()
+	told := make(chan string, 10)
+	c := paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + s.address).SetClientID("x").SetUsername(string(theController)).
+		SetPassword("x").SetProtocolVersion(4).SetAutoReconnect(false))
+	s.wait(c.Connect())
+	s.wait(c.Subscribe("d/cmd", 0, func(_ paho.Client, m paho.Message) { told <- string(m.Payload()) }))
+	s.t.Cleanup(func() { c.Disconnect(0) })
+	return c, told
+}
+
+func (s *service) wait(token paho.Token) {
+	s.t.Helper()
+	if !token.WaitTimeout(20*time.Second) || token.Error() != nil {
+		s.t.Fatalf("no answer: %v", token.Error())
+	}
+}
+
+func next[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatalf("waited for: %s", what)
+	}
+	panic("unreachable")
+}
+
+// reported waits for a value of the door.
+func (s *service) reported(value string) control.Report {
+	s.t.Helper()
+	for {
+		if r := next(s.t, "the door to be "+value, s.reports); r.State.Value == value {
+			return r
+		}
+	}
+}
+
+func (s *service) order(action lintel.Action, within time.Duration) lintel.ID {
+	s.t.Helper()
+	id := lintel.NewID()
+	if err := s.link.Send(control.Order{CommandID: id, Controller: theController, DoorNumber: 1, Action: action, Deadline: time.Now().Add(within)}); err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+// TestADeviceIsAController: it is asked where its door is, and moves it.
+func TestADeviceIsAController(t *testing.T) {
+	s := start(t)
+	device, told := s.firmware()
+	if got := next(t, "a question", told); got != "where" {
+		t.Errorf("told %q", got)
+	}
+	s.wait(device.Publish("d/state", 1, true, "closed"))
+	if r := s.reported("closed"); r.Door != theDoor || r.State.Source != "opener" {
+		t.Errorf("reported %+v", r)
+	}
+	id := s.order(lintel.ActionOpen, 5*time.Second)
+	if got := next(t, "a command", told); got != "drive open" {
+		t.Errorf("told %q", got)
+	}
+	if a := next(t, "an answer", s.answers); a.CommandID != id || a.Code != 200 {
+		t.Errorf("answered %+v", a)
+	}
+	s.wait(device.Publish("d/state", 1, false, "opening"))
+	if r := s.reported("opening"); r.Cause != "command" || r.CommandID != id {
+		t.Errorf("reported %+v", r)
+	}
+}
+
+// TestADeviceThatSaysNothingIsNotMoved holds what the machine says of a door that
+// nothing is known of.
+func TestADeviceThatSaysNothingIsNotMoved(t *testing.T) {
+	s := start(t)
+	_, told := s.firmware()
+	next(t, "a question", told)
+	s.reported("unknown")
+	s.order(lintel.ActionClose, 5*time.Second)
+	if a := next(t, "an answer", s.answers); a.Code != 428 {
+		t.Errorf("answered %+v", a)
+	}
+	if len(told) > 0 {
+		t.Errorf("told %q", <-told)
+	}
+}
+
+// TestALateCommandDoesNotMoveADevice: its deadline is judged in the service.
+func TestALateCommandDoesNotMoveADevice(t *testing.T) {
+	s := start(t)
+	device, told := s.firmware()
+	next(t, "a question", told)
+	s.wait(device.Publish("d/state", 1, false, "closed"))
+	s.reported("closed")
+	s.order(lintel.ActionOpen, -time.Millisecond)
+	if a := next(t, "an answer", s.answers); a.Code == 200 {
+		t.Errorf("answered %+v", a)
+	}
+	if len(told) > 0 {
+		t.Errorf("told %q", <-told)
+	}
+}
+
+// TestTheEndOfADevice is the end of its session, at once.
+func TestTheEndOfADevice(t *testing.T) {
+	s := start(t)
+	device, told := s.firmware()
+	next(t, "a question", told)
+	s.wait(device.Publish("d/state", 1, false, "open"))
+	s.reported("open")
+	device.Disconnect(0)
+	next(t, "the end of the session", s.ended)
+	err := s.link.Send(control.Order{CommandID: lintel.NewID(), Controller: theController, DoorNumber: 1, Action: lintel.ActionClose, Deadline: time.Now().Add(time.Second)})
+	if err == nil || !strings.Contains(err.Error(), "not connected") {
+		t.Errorf("a command to nobody: %v", err)
+	}
+}

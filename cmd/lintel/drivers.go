@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lintel"
+	"lintel/broker"
+	"lintel/driver"
+	"lintel/driver/esphome"
+	"lintel/driver/garadget"
+	"lintel/driver/opengarage"
+	"lintel/driver/ratgdo"
+	"lintel/driver/shelly"
+	"lintel/driver/tasmota"
+	"lintel/secret"
+	"lintel/store"
+)
+
+// drivers are all that this program has.
+func drivers() []driver.Driver {
+	return []driver.Driver{
+		ratgdo.New(), esphome.New(), opengarage.New(), garadget.New(), tasmota.New(), shelly.New(), shelly.NewGen1(),
+	}
+}
+
+func driverNames() string {
+	var names []string
+	for _, d := range drivers() {
+		names = append(names, d.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+func driverNamed(name string) (driver.Driver, error) {
+	all := drivers()
+	i := slices.IndexFunc(all, func(d driver.Driver) bool { return d.Name() == name })
+	if i < 0 {
+		return nil, &lintel.Error{Code: lintel.CodeInvalid, Message: fmt.Sprintf("there is no driver %q; there are %s", name, driverNames())}
+	}
+	return all[i], nil
+}
+
+// registry finds controllers' secrets, drivers and settings in the store.
+type registry struct {
+	store *store.Store
+
+	mu   sync.Mutex // guards used
+	used map[lintel.ID]string
+}
+
+func newRegistry(s *store.Store) *registry {
+	return &registry{store: s, used: map[lintel.ID]string{}}
+}
+
+// use notes the hash of the secret that a controller has connected with.
+func (r *registry) use(id lintel.ID, hash string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used[id] = hash
+}
+
+// outdated returns the controllers that have connected with what is no longer
+// their secret, of those that changed since a time.
+func (r *registry) outdated(ctx context.Context, since time.Time) ([]lintel.ID, error) {
+	changed, err := r.store.CredentialsChanged(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(changed, func(id lintel.ID) bool {
+		hash, _, _, err := r.store.ControllerSecretHash(ctx, id)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.used[id] == "" || err == nil && hash == r.used[id]
+	}), nil
+}
+
+// AuthenticateController implements broker.Authenticator.
+func (r *registry) AuthenticateController(ctx context.Context, id lintel.ID, given string) (broker.Rules, bool, error) {
+	if !secret.Is(secret.ControllerSecret, given) {
+		return broker.Rules{}, false, nil
+	}
+	hash, name, settings, err := r.store.ControllerSecretHash(ctx, id)
+	if lintel.CodeOf(err) == lintel.CodeNotFound {
+		return broker.Rules{}, false, nil
+	}
+	if err != nil || hash != secret.Hash(given) { // hashes of random secrets: nothing to learn from the time it takes
+		return broker.Rules{}, false, err
+	}
+	r.use(id, hash)
+	if name == "" {
+		return broker.Rules{}, true, nil
+	}
+	kind, chosen, err := readDriver(name, settings)
+	if err != nil {
+		return broker.Rules{}, false, err
+	}
+	topics := kind.Topics(chosen)
+	return broker.Rules{Publish: topics.Publish, Subscribe: topics.Subscribe}, true, nil
+}
+
+// Device implements bridge.Devices.
+func (r *registry) Device(ctx context.Context, id lintel.ID) (driver.Driver, driver.Settings, error) {
+	_, name, settings, err := r.store.ControllerSecretHash(ctx, id)
+	if err != nil {
+		return nil, driver.Settings{}, err
+	}
+	return readDriver(name, settings)
+}
+
+// readDriver reads what enrolment stored.
+func readDriver(name, settings string) (driver.Driver, driver.Settings, error) {
+	var s driver.Settings
+	kind, err := driverNamed(name)
+	if err == nil {
+		err = json.Unmarshal([]byte(settings), &s)
+	}
+	return kind, s, err
+}
