@@ -18,11 +18,10 @@ import (
 
 // island is a network of its own with one cable to this machine's.
 type island struct {
-	t         *testing.T
-	name      string
-	here      string // this machine's address on the cable
-	there     string // the island's end of the cable
-	connected bool
+	t     *testing.T
+	name  string
+	here  string // this machine's address on the cable
+	there string // the island's end of the cable
 }
 
 // newIsland makes a network namespace, or skips where that is not allowed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type demoDoor struct {
 	name      string
 	behaviour sim.Behaviour
 	door      sim.Door
+	vendor    *demoVendor // nil for hardware that speaks the controller protocol
 }
 
 // demoTravel is how long a demo door takes to move.
@@ -42,14 +44,14 @@ func demoHouse() []demoDoor {
 	open, lost, monitor := discrete, discrete, discrete
 	open.StartsOpen, lost.SensorLost, monitor.Opener = true, true, door.Monitor
 	return []demoDoor{
-		{"Main Garage", "Left door", sim.Works, discrete},
-		{"Side Garage", "Right door", sim.Works, open},
-		{"Barn", "Barn door", sim.Offline, discrete},
-		{"Workshop", "Workshop door", sim.Silent, discrete},
-		{"Boathouse", "Boathouse door", sim.SensorLost, lost},
-		{"Cabin", "Cabin door", sim.AuthError, discrete},
-		{"Shed", "Shed door", sim.Malformed, discrete},
-		{"Gatehouse", "Gatehouse door", sim.Unsupported, monitor},
+		{"Main Garage", "Left door", sim.Works, discrete, nil},
+		{"Side Garage", "Right door", sim.Works, open, nil},
+		{"Barn", "Barn door", sim.Offline, discrete, nil},
+		{"Workshop", "Workshop door", sim.Silent, discrete, nil},
+		{"Boathouse", "Boathouse door", sim.SensorLost, lost, nil},
+		{"Cabin", "Cabin door", sim.AuthError, discrete, nil},
+		{"Shed", "Shed door", sim.Malformed, discrete, nil},
+		{"Gatehouse", "Gatehouse door", sim.Unsupported, monitor, nil},
 	}
 }
 
@@ -96,10 +98,12 @@ type demoListed struct {
 	Name         string        `json:"name"`
 	HardwareName string        `json:"hardware_name"`
 	Behaviour    sim.Behaviour `json:"behaviour"`
+	Driver       string        `json:"driver,omitempty"`
 }
 
 func demoCommand() *cobra.Command {
 	var asJSON bool
+	var house string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the service with a demo house and simulated controllers",
@@ -110,8 +114,13 @@ func demoCommand() *cobra.Command {
 	// By a name, because browsers use no passkeys where there is only an address.
 	cmd.Flags().String("http", "localhost:8080", "Address to serve HTTP on; port 0 chooses a free one.")
 	cmd.Flags().String("data", "", "Directory to keep the data in and reuse (default: a temporary one)")
+	cmd.Flags().StringVar(&house, "house", "statuses", "What the house has: statuses, a controller for each status that a request can have; or vendors, one emulated device for each driver.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one line of JSON when ready, and all else to standard error.")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		doors, err := demoDoors(house)
+		if err != nil {
+			return err
+		}
 		temporary := !cmd.Flags().Changed("data")
 		if temporary {
 			dir, mkErr := os.MkdirTemp("", "lintel-demo-")
@@ -130,12 +139,23 @@ func demoCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return demo(cmd, cfg, temporary, asJSON)
+		return demo(cmd, cfg, doors, temporary, asJSON)
 	}
 	return cmd
 }
 
-func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
+// demoDoors returns a house by its name.
+func demoDoors(house string) ([]demoDoor, error) {
+	switch house {
+	case "statuses":
+		return demoHouse(), nil
+	case "vendors":
+		return vendorHouse(), nil
+	}
+	return nil, &lintel.Error{Code: lintel.CodeInvalid, Message: "--house is statuses or vendors"}
+}
+
+func demo(cmd *cobra.Command, cfg config.Config, doors []demoDoor, temporary, asJSON bool) error {
 	ctx := cmd.Context()
 	log := newLog(slog.LevelError) // what a demo prints is for reading
 	began := time.Now()
@@ -143,19 +163,19 @@ func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	ready, units, err := seedDemo(ctx, s)
+	ready, units, err := seedDemo(ctx, s, doors)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
 	fleetCtx, stopFleet := context.WithCancel(ctx)
 	var fleet sync.WaitGroup
-	fleet.Go(func() { sim.Fleet{Broker: s.mqtt, Units: units, Now: steadyClock(), Log: log}.Run(fleetCtx) })
+	fleet.Go(func() { runHouse(fleetCtx, s.mqtt, doors, units, log) })
 	stop := func() error {
 		stopFleet()
 		fleet.Wait()
 		return s.close()
 	}
-	if err := awaitDemo(ctx, s, units, began); err != nil {
+	if err := awaitDemo(ctx, s, doors, units, began); err != nil {
 		return errors.Join(err, stop())
 	}
 	if asJSON {
@@ -174,9 +194,25 @@ func demo(cmd *cobra.Command, cfg config.Config, temporary, asJSON bool) error {
 	}
 }
 
+// runHouse runs the hardware of a house, of which unit i is at door i, until ctx ends.
+func runHouse(ctx context.Context, broker string, doors []demoDoor, units []sim.Unit, log *slog.Logger) {
+	now := steadyClock()
+	var running sync.WaitGroup
+	defer running.Wait()
+	native := sim.Fleet{Broker: broker, Now: now, Log: log}
+	for i, d := range doors {
+		if d.vendor == nil {
+			native.Units = append(native.Units, units[i])
+			continue
+		}
+		running.Go(func() { d.vendor.device(broker, units[i], now).Run(ctx) })
+	}
+	running.Go(func() { native.Run(ctx) })
+}
+
 // seedDemo makes the demo house, or finds it again, and gives everybody new
 // secrets: the old ones are known as hashes only.
-func seedDemo(ctx context.Context, s *service) (demoReady, []sim.Unit, error) {
+func seedDemo(ctx context.Context, s *service, doors []demoDoor) (demoReady, []sim.Unit, error) {
 	ready := demoReady{BaseURL: s.baseURL, MQTTAddress: s.mqtt, User: demoUser{demoEmail, account.NewPassword()}}
 	owner, err := demoPerson(ctx, s.store, demoEmail, "Dana", "Demo", ready.User.Password)
 	if err != nil {
@@ -200,13 +236,13 @@ func seedDemo(ctx context.Context, s *service) (demoReady, []sim.Unit, error) {
 		return ready, nil, err
 	}
 	var units []sim.Unit
-	for _, d := range demoHouse() {
+	for _, d := range doors {
 		made, err := demoController(ctx, s.store, owner.ID, devices, d)
 		if err != nil {
 			return ready, nil, err
 		}
 		units = append(units, sim.Unit{ID: made.ControllerID, Secret: made.Secret, Behaviour: d.behaviour, Doors: []sim.Door{d.door}})
-		ready.Doors = append(ready.Doors, demoListed{made.Doors[0].DoorID, d.name, d.hardware, d.behaviour})
+		ready.Doors = append(ready.Doors, demoListed{made.Doors[0].DoorID, d.name, d.hardware, d.behaviour, d.vendor.name()})
 	}
 	return ready, units, nil
 }
@@ -261,34 +297,44 @@ func demoController(ctx context.Context, s *store.Store, owner lintel.ID, device
 			return made, s.SetControllerSecret(ctx, device.ID, secret.Hash(made.Secret), time.Now())
 		}
 	}
-	return enrol(ctx, s, owner, d.hardware, []string{d.name})
+	c := lintel.Controller{OwnerID: owner, Name: d.hardware, Driver: d.vendor.name()}
+	if d.vendor != nil {
+		settings, err := json.Marshal(d.vendor.settings)
+		if err != nil {
+			return credentials{}, err
+		}
+		c.Settings = string(settings)
+	}
+	return enrolAs(ctx, s, c, []string{d.name})
 }
 
 // awaitDemo returns when every controller that is to connect has reported its door.
-func awaitDemo(ctx context.Context, s *service, units []sim.Unit, began time.Time) error {
+// A device with a driver is asked where its door is only after it has connected.
+func awaitDemo(ctx context.Context, s *service, doors []demoDoor, units []sim.Unit, began time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	devices, err := s.store.AllDevices(ctx)
 	if err != nil {
 		return err
 	}
-	for _, u := range units {
+	for i, u := range units {
 		if u.Behaviour == sim.Offline {
 			continue
 		}
 		device := devices[slices.IndexFunc(devices, func(d store.Device) bool { return string(d.ID) == u.ID })]
-		if err := awaitReport(ctx, s.control, device, began); err != nil {
+		if err := awaitReport(ctx, s.control, device, began, doors[i].vendor != nil); err != nil {
 			return fmt.Errorf("the simulated controller %s did not connect: %w", device.Name, err)
 		}
 	}
 	return nil
 }
 
-// awaitReport returns when a controller has reported its first door since began.
-func awaitReport(ctx context.Context, c *control.Service, device store.Device, began time.Time) error {
+// awaitReport returns when a controller has reported its first door since began;
+// known waits until it also knows where the door is.
+func awaitReport(ctx context.Context, c *control.Service, device store.Device, began time.Time, known bool) error {
 	for {
 		state, _ := c.State(device.Doors[0])
-		if c.Connected(device.ID) && state.ObservedAt.After(began) {
+		if c.Connected(device.ID) && state.ObservedAt.After(began) && (!known || state.Value != lintel.ValueUnknown) {
 			return nil
 		}
 		select {
@@ -321,15 +367,23 @@ func printDemo(w io.Writer, ready demoReady, data string, temporary bool) error 
 `, ready.BaseURL, ready.MQTTAddress, ready.User.Email, ready.User.Password, ready.BaseURL, ready.AccessToken,
 		ready.Clients[0].ClientID, ready.Clients[0].ClientSecret, ready.Clients[1].ClientID,
 		ready.Clients[0].RedirectURIs[0], ready.Clients[1].RedirectURIs[0], data, kept)
+	column := "BEHAVIOUR"
 	var rows [][]string
 	for _, d := range ready.Doors {
-		rows = append(rows, []string{"  " + d.DoorID, string(d.Behaviour), d.Name, d.HardwareName})
+		cell := string(d.Behaviour)
+		if d.Driver != "" {
+			column, cell = "DRIVER", d.Driver
+		}
+		rows = append(rows, []string{"  " + d.DoorID, cell, d.Name, d.HardwareName})
 	}
-	if err := table(w, []string{"  DOOR_ID", "BEHAVIOUR", "NAME", "HARDWARE"}, rows); err != nil {
+	if err := table(w, []string{"  DOOR_ID", column, "NAME", "HARDWARE"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nList the doors:\n\n%s\n\nOpen a door:\n\n%s\n\nAsk a door whose sensor is lost:\n\n%s\n\n",
-		curl(ready, "sync", ""), curl(ready, "toggle", doorWith(ready, sim.Works)), curl(ready, "toggle", doorWith(ready, sim.SensorLost)))
+	fmt.Fprintf(w, "\nList the doors:\n\n%s\n\nOpen a door:\n\n%s\n\n",
+		curl(ready, "sync", ""), curl(ready, "toggle", doorWith(ready, sim.Works)))
+	if lost := doorWith(ready, sim.SensorLost); lost != "" {
+		fmt.Fprintf(w, "Ask a door whose sensor is lost:\n\n%s\n\n", curl(ready, "toggle", lost))
+	}
 	return nil
 }
 
