@@ -33,15 +33,17 @@ type Bridge struct {
 	now     func() time.Time // a clock that never steps
 	log     *slog.Logger
 
+	deadline time.Duration // that commands have
+
 	running sync.WaitGroup
 
 	mu    sync.Mutex // guards units
 	units map[*broker.Connection]*unit
 }
 
-// New returns a Bridge before a link.
-func New(l *link.Link, devices Devices, now func() time.Time, log *slog.Logger) *Bridge {
-	return &Bridge{link: l, devices: devices, now: now, log: log, units: map[*broker.Connection]*unit{}}
+// New returns a Bridge before a link. deadline is how long commands are given.
+func New(l *link.Link, devices Devices, deadline time.Duration, now func() time.Time, log *slog.Logger) *Bridge {
+	return &Bridge{link: l, devices: devices, deadline: deadline, now: now, log: log, units: map[*broker.Connection]*unit{}}
 }
 
 // lookTimeout bounds finding out what a device is.
@@ -63,7 +65,7 @@ func (b *Bridge) Connected(c *broker.Connection) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.units[c] = newUnit(c, kind, settings)
+	b.units[c] = newUnit(c, kind, settings, b.now, min(deliverTimeout, b.deadline/2))
 }
 
 // Subscribed implements broker.Handler. A device that takes commands becomes a
@@ -79,9 +81,10 @@ func (b *Bridge) Subscribed(c *broker.Connection) {
 		b.running.Go(func() {
 			controller.New(controller.Config{
 				Firmware: u.kind.Name(), Doors: map[int]door.Config{1: u.door},
-				Hardware: u, Dialer: dialer{b.link, u}, Now: b.now, Log: b.log.With("controller", c.Controller),
+				Hardware: u, Dialer: dialer{b, u}, Now: b.now, Log: b.log.With("controller", c.Controller),
 			}).Run(ctx)
 		})
+		b.running.Go(u.pump)
 		b.running.Go(func() { u.askOn(b.log) })
 	})
 }

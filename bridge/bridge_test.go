@@ -14,6 +14,7 @@ import (
 	"lintel"
 	"lintel/broker"
 	"lintel/control"
+	"lintel/controller"
 	"lintel/door"
 	"lintel/driver"
 	"lintel/link"
@@ -97,7 +98,7 @@ func start(t *testing.T) *service {
 	s := &service{t: t, answers: make(chan control.Answer, 10), reports: make(chan control.Report, 100), ended: make(chan int64, 10)}
 	s.link = link.New(time.Now, time.Now, log)
 	s.link.Bind(s)
-	s.bridge = New(s.link, s, time.Now, log)
+	s.bridge = New(s.link, s, 5*time.Second, time.Now, log)
 	b, err := broker.New(s, s.bridge, broker.Topics{Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill}, broker.DefaultLimits(), log)
 	if err != nil {
 		t.Fatal(err)
@@ -234,5 +235,54 @@ func TestTheEndOfADevice(t *testing.T) {
 	err := s.link.Send(control.Order{CommandID: lintel.NewID(), Controller: theController, DoorNumber: 1, Action: lintel.ActionClose, Deadline: time.Now().Add(time.Second)})
 	if err == nil || !strings.Contains(err.Error(), "not connected") {
 		t.Errorf("a command to nobody: %v", err)
+	}
+}
+
+// TestADeviceThatUnsubscribedIsNotTold: nobody takes its commands any more.
+func TestADeviceThatUnsubscribedIsNotTold(t *testing.T) {
+	s := start(t)
+	device, told := s.firmware()
+	next(t, "a question", told)
+	s.wait(device.Publish("d/state", 1, false, "closed"))
+	s.reported("closed")
+	s.wait(device.Unsubscribe("d/cmd"))
+	s.order(lintel.ActionOpen, 5*time.Second)
+	if a := next(t, "an answer", s.answers); a.Code != 404 {
+		t.Errorf("answered %+v", a)
+	}
+	if len(told) > 0 {
+		t.Errorf("told %q", <-told)
+	}
+}
+
+// TestADeviceThatFloodsIsCutOff: also before it takes commands, and nothing waits
+// for it afterwards; the test's end closes everything.
+func TestADeviceThatFloodsIsCutOff(t *testing.T) {
+	s := start(t)
+	lost := make(chan error, 1)
+	c := paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + s.address).SetClientID("x").SetUsername(string(theController)).
+		SetPassword("x").SetProtocolVersion(4).SetAutoReconnect(false).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { lost <- err }))
+	s.wait(c.Connect())
+	for range 2 * maxWaiting {
+		c.Publish("d/state", 0, false, "open")
+	}
+	next(t, "the connection to end", lost)
+}
+
+// TestADriverAheadOfTheMachineDoesNothing: the machine has decided by what it knew,
+// and a driver that has heard more might send the door the other way.
+func TestADriverAheadOfTheMachineDoesNothing(t *testing.T) {
+	u := &unit{kind: plain{}, device: plain{}}
+	if m, err := u.messages(door.DriveOpen); err != nil || len(m) != 1 {
+		t.Fatalf("%v, %v", m, err)
+	}
+	u.translate(driver.Message{Topic: "d/state", Payload: []byte("open")})
+	if m, err := u.messages(door.DriveOpen); err != controller.ErrUncertain || m != nil {
+		t.Errorf("ahead: %v, %v", m, err)
+	}
+	u.taken()
+	if _, err := u.messages(door.DriveOpen); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // dialer connects a controller in this process to the link.
 type dialer struct {
-	link *link.Link
-	unit *unit
+	bridge *Bridge
+	unit   *unit
 }
 
 // Dial implements controller.Dialer.
@@ -21,9 +21,9 @@ func (d dialer) Dial(ctx context.Context, _ []byte) (controller.Conn, error) {
 	if d.unit.conn.Ended() {
 		return nil, errPipe
 	}
-	p := &pipe{link: d.link, unit: d.unit, messages: make(chan controller.Message, pipeLength),
+	p := &pipe{link: d.bridge.link, unit: d.unit, messages: make(chan controller.Message, pipeLength),
 		out: make(chan item, pipeLength), done: make(chan struct{})}
-	go p.run()
+	d.bridge.running.Go(p.run)
 	return p, nil
 }
 

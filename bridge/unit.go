@@ -21,25 +21,28 @@ type unit struct {
 	conn   *broker.Connection
 	kind   driver.Driver
 	topics driver.Topics
-	inputs chan controller.Input
+	now    func() time.Time
+	limit  time.Duration
+	heard  chan driver.Message   // what the device said
+	inputs chan controller.Input // what is on its way to the controller, which is one at the most
 	ended  chan struct{}
 	once   sync.Once
 	begin  sync.Once
 	stop   context.CancelFunc // set in begin
 	known  atomic.Bool        // the device has said where its door is
 
-	mu     sync.Mutex // guards device: messages and commands come at once
+	mu     sync.Mutex // guards device and ahead: messages and commands come at once
 	device driver.Device
+	ahead  int // inputs that the driver knows of and the door machine does not yet
 	door   door.Config
 }
 
-// maxWaiting is how many inputs wait for the controller at the most; a device that
-// floods waits itself.
-const maxWaiting = 64
+// maxWaiting is how many messages of a device wait at the most.
+const maxWaiting = 256
 
-func newUnit(c *broker.Connection, kind driver.Driver, s driver.Settings) *unit {
-	u := &unit{conn: c, kind: kind, topics: kind.Topics(s), device: kind.Device(s),
-		inputs: make(chan controller.Input, maxWaiting), ended: make(chan struct{})}
+func newUnit(c *broker.Connection, kind driver.Driver, s driver.Settings, now func() time.Time, limit time.Duration) *unit {
+	u := &unit{conn: c, kind: kind, topics: kind.Topics(s), device: kind.Device(s), now: now, limit: limit,
+		heard: make(chan driver.Message, maxWaiting), inputs: make(chan controller.Input), ended: make(chan struct{})}
 	u.door = u.device.Door()
 	u.door.SoleControl = s.Sole
 	return u
@@ -92,52 +95,105 @@ func tells(in door.Input) bool {
 	return false
 }
 
-// hear passes on what the device says about its door.
+// hear takes what the device says. It never blocks: a device that says more than
+// can be dealt with loses its connection.
 func (u *unit) hear(m driver.Message) {
-	u.mu.Lock()
-	inputs := u.device.Receive(m)
-	u.mu.Unlock()
-	for _, in := range inputs {
-		if tells(in) {
-			u.known.Store(true)
-		}
+	select {
+	case u.heard <- m:
+	default:
+		u.conn.Reset()
+	}
+}
+
+// pump hands what the device says to the controller, one input after another. The
+// driver is never told of a message while inputs of an earlier one are on their way,
+// and ahead says when it knows more than the door machine.
+func (u *unit) pump() {
+	for {
 		select {
-		case u.inputs <- controller.Input{Door: 1, In: in}:
+		case m := <-u.heard:
+			for _, in := range u.translate(m) {
+				select {
+				case u.inputs <- controller.Input{Door: 1, In: in}:
+					u.taken()
+				case <-u.ended:
+					return
+				}
+			}
 		case <-u.ended:
 			return
 		}
 	}
 }
 
+func (u *unit) translate(m driver.Message) []door.Input {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	inputs := u.device.Receive(m)
+	u.ahead = len(inputs)
+	for _, in := range inputs {
+		if tells(in) {
+			u.known.Store(true)
+		}
+	}
+	return inputs
+}
+
+func (u *unit) taken() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ahead--
+}
+
 // Inputs implements controller.Hardware.
 func (u *unit) Inputs() <-chan controller.Input { return u.inputs }
 
-// deliverTimeout is how long the device's machine has to confirm a command. Where
-// it does not, the connection is reset, and the command dies with it.
+// deliverTimeout is how long a command may take at the most, from being written to
+// being confirmed by the device's machine. Where it takes longer, the connection is
+// reset, and what was not delivered by then dies with it.
 const deliverTimeout = time.Second
 
 // Actuate implements controller.Hardware. The firmware of others acknowledges
 // nothing: a command counts as taken once the device's machine has confirmed its
 // bytes.
 func (u *unit) Actuate(_ int, effect door.Effect) error {
-	u.mu.Lock()
-	messages, ok := u.device.Actuate(effect)
-	u.mu.Unlock()
-	switch {
-	case !ok && effect == door.DriveStop:
-		return fmt.Errorf("%s cannot %s", u.kind.Name(), effect)
-	case !ok:
-		return controller.ErrUncertain // where it is now, the firmware might go the other way
+	if !u.ready() {
+		return controller.ErrUnreachable // it has unsubscribed
 	}
+	messages, err := u.messages(effect)
+	if err != nil {
+		return err
+	}
+	began := u.now()
 	for _, m := range messages {
 		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
 			return fmt.Errorf("%w: %w", controller.ErrUnreachable, err)
 		}
 	}
-	if !u.conn.Delivered(deliverTimeout) {
+	left := u.limit - u.now().Sub(began)
+	if left <= 0 || !u.conn.Delivered(left) {
+		u.conn.Reset()
 		return controller.ErrUnreachable
 	}
 	return nil
+}
+
+// messages translates an effect. The door machine decided by what the controller
+// has taken so far: where the driver has heard more, it might mean another way.
+func (u *unit) messages(effect door.Effect) ([]driver.Message, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ahead > 0 {
+		return nil, controller.ErrUncertain
+	}
+	messages, ok := u.device.Actuate(effect)
+	switch {
+	case !ok && effect == door.DriveStop:
+		return nil, fmt.Errorf("%s cannot %s", u.kind.Name(), effect)
+	case !ok:
+		return nil, controller.ErrUncertain // where it is now, the firmware might go the other way
+	}
+	return messages, nil
 }
 
 // end ends the controller with its connection.

@@ -169,14 +169,15 @@ func (b *Broker) close() error {
 	return b.server.Close()
 }
 
-// End resets the live connection of an identity, if there is one.
-func (b *Broker) End(controller lintel.ID) {
+// End resets the live connection of an identity, and reports whether there was one.
+func (b *Broker) End(controller lintel.ID) bool {
 	b.mu.Lock()
 	c := b.newest[controller]
 	b.mu.Unlock()
 	if c != nil {
 		c.Reset()
 	}
+	return c != nil
 }
 
 // register keeps a connection, and returns the one that must give way: of two

@@ -71,7 +71,7 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 		d.state = before // nothing was done
 		switch {
 		case errors.Is(err, ErrUnreachable):
-			return protocol.CodeUnreachable, "not_delivered"
+			return protocol.CodeUnreachable, "not_confirmed"
 		case errors.Is(err, ErrUncertain):
 			return protocol.CodePrecondition, string(door.RefuseUnknown)
 		}

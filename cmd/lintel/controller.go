@@ -65,6 +65,9 @@ door. Drivers: ` + driverNames() + `.`,
 		if count < 1 || count > 100_000 {
 			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is 1 to 100000"}
 		}
+		if err := hardware.check(cmd, count); err != nil {
+			return err
+		}
 		if hardware.driver != "" {
 			return enrolVendor(cmd, s, person.ID, name, doors, hardware, asJSON)
 		}

@@ -120,5 +120,8 @@ func readDriver(name, settings string) (driver.Driver, driver.Settings, error) {
 	if err == nil {
 		err = json.Unmarshal([]byte(settings), &s)
 	}
+	if err == nil {
+		err = kind.Check(s)
+	}
 	return kind, s, err
 }

@@ -46,6 +46,7 @@ type service struct {
 	failed   chan error // an end of serving that nobody asked for
 	log      *slog.Logger
 
+	looked       time.Time // for changed credentials; of keepClean alone
 	stopCleaning context.CancelFunc
 	cleaning     sync.WaitGroup
 }
@@ -111,7 +112,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 	l.Bind(s.control)
 	var err error
 	s.registry = newRegistry(s.store)
-	s.bridge = bridge.New(l, s.registry, steady, s.log)
+	s.bridge = bridge.New(l, s.registry, cfg.Deadline, steady, s.log)
 	s.broker, err = broker.New(s.registry, s.bridge, broker.Topics{
 		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
 	}, broker.DefaultLimits(), s.log)
@@ -197,7 +198,7 @@ const (
 // credentials were changed, until close.
 func (s *service) keepClean() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stopCleaning = cancel
+	s.stopCleaning, s.looked = cancel, time.Now()
 	s.cleaning.Go(func() { every(ctx, cleanEvery, s.expunge) })
 	s.cleaning.Go(func() { every(ctx, checkEvery, s.endOutdated) })
 }
@@ -221,17 +222,21 @@ func (s *service) expunge(ctx context.Context) {
 	}
 }
 
-// endOutdated looks a minute back each time: the clocks of two processes, and of two
+// endOutdated looks a minute further back than its last look: the clocks of two processes, and of two
 // machines with one database, need not agree to the second.
 func (s *service) endOutdated(ctx context.Context) {
-	outdated, err := s.registry.outdated(ctx, time.Now().Add(-time.Minute))
-	if err != nil && ctx.Err() == nil {
+	now := time.Now()
+	outdated, err := s.registry.outdated(ctx, s.looked.Add(-time.Minute))
+	switch {
+	case err == nil:
+		s.looked = now
+	case ctx.Err() == nil:
 		s.log.Error("changed credentials cannot be looked up", "error", err)
 	}
 	for _, id := range outdated {
-		s.registry.use(id, "")
-		s.log.Info("a controller's credentials were changed: its connection is ended", "controller", id)
-		s.broker.End(id)
+		if s.broker.End(id) {
+			s.log.Info("a controller's credentials were changed: its connection is ended", "controller", id)
+		}
 	}
 }
 

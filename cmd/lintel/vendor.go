@@ -30,11 +30,24 @@ func (o *vendorOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.base, "base", "", "With --driver: the device's base topic or name, as its own page has it.")
 	cmd.Flags().StringVar(&o.entity, "entity", "", "With --driver esphome: the cover's object id.")
 	cmd.Flags().DurationVar(&o.travel, "travel", 20*time.Second, "With --driver: longest time that the door takes to move, 1s to 2m.")
-	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota or shelly: a reed sensor at the closed end is wired.")
+	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota, shelly or shelly1: a reed sensor at the closed end is wired. With opengarage: a plain opener with one button, not Security+.")
 	cmd.Flags().BoolVar(&o.sole, "sole-control", false, "With --driver: nothing else moves the door, no wall button and no remote control. Only then can a door with one button and one sensor be closed.")
 	cmd.Flags().StringVar(&o.host, "mqtt-host", "", "With --driver: address of this service as the device reaches it, for the printed settings.")
 	cmd.Flags().IntVar(&o.port, "mqtt-port", 1883, "With --driver: port of the MQTT endpoint, for the printed settings.")
 	cmd.Flags().BoolVar(&o.useTLS, "mqtt-tls", false, "With --driver: the endpoint speaks TLS, for the printed settings.")
+}
+
+// check refuses flags that would be ignored.
+func (o *vendorOptions) check(cmd *cobra.Command, count int) error {
+	if o.driver != "" && count != 1 {
+		return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is for controllers without --driver"}
+	}
+	for _, name := range []string{"base", "entity", "travel", "sensor", "sole-control", "mqtt-host", "mqtt-port", "mqtt-tls"} {
+		if o.driver == "" && cmd.Flags().Changed(name) {
+			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--" + name + " goes with --driver"}
+		}
+	}
+	return nil
 }
 
 // vendorCredentials are credentials with what to enter where.
