@@ -286,3 +286,29 @@ func TestADriverAheadOfTheMachineDoesNothing(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// TestAnIgnoredCommandIsFoundOut: a device that says nothing after a command is
+// asked, and its own word stands again before a movement is taken for done.
+func TestAnIgnoredCommandIsFoundOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a device is given to speak")
+	}
+	t.Parallel()
+	s := start(t)
+	device, told := s.firmware()
+	next(t, "a question", told)
+	s.wait(device.Publish("d/state", 1, false, "open"))
+	s.reported("open")
+	s.order(lintel.ActionClose, 5*time.Second)
+	if got := next(t, "a command", told); got != "drive close" {
+		t.Fatalf("told %q", got)
+	}
+	s.reported("closing")
+	if got := next(t, "a question", told); got != "where" {
+		t.Fatalf("told %q", got)
+	}
+	s.wait(device.Publish("d/state", 1, false, "open"))
+	if r := s.reported("open"); r.State.Source != "opener" {
+		t.Errorf("reported %+v", r)
+	}
+}

@@ -29,7 +29,7 @@ type unit struct {
 	once   sync.Once
 	begin  sync.Once
 	stop   context.CancelFunc // set in begin
-	known  atomic.Bool        // the device has said where its door is
+	known  atomic.Bool        // the device has said where its door is, since the last command
 
 	mu     sync.Mutex // guards device and ahead: messages and commands come at once
 	device driver.Device
@@ -67,17 +67,22 @@ func (u *unit) ask(log *slog.Logger) {
 }
 
 // askEvery is the pause between two questions to a device that does not say where
-// its door is. ratgdo ignores what comes in the first 10 s of a connection.
-const askEvery = 12 * time.Second
+// its door is: ratgdo ignores whatever comes in the first 10 s of a connection,
+// questions and commands alike. It is shorter than the machine waits for a door to
+// leave an end, so that an ignored command is found out before it is believed.
+const askEvery = 5 * time.Second
 
-// askOn asks until the device has said where its door is.
+// askOn asks whenever the device has not said where its door is since it connected,
+// or since the last command.
 func (u *unit) askOn(log *slog.Logger) {
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
-	for u.ask(log); !u.known.Load(); {
+	for u.ask(log); ; {
 		select {
 		case <-ticker.C:
-			u.ask(log)
+			if !u.known.Load() {
+				u.ask(log)
+			}
 		case <-u.ended:
 			return
 		}
@@ -164,6 +169,7 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	if err != nil {
 		return err
 	}
+	u.known.Store(false)
 	began := u.now()
 	for _, m := range messages {
 		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
