@@ -144,7 +144,8 @@ type DoorEvent struct {
 	Sequence   int64 // the controller's count of its reports in that session, from 1
 	State      DoorState
 	Cause      string // command, local or unknown
-	CommandID  ID     // the command that caused it; empty for none
+	CommandID  ID     // the command that the door moved for, or failed to; empty for none
+	Reason     string // why the door is not where that command sent it; empty otherwise
 	OccurredAt time.Time
 	ReceivedAt time.Time
 }

@@ -288,7 +288,8 @@ func TestADriverAheadOfTheMachineDoesNothing(t *testing.T) {
 }
 
 // TestAnIgnoredCommandIsFoundOut: a device that says nothing after a command is
-// asked, and its own word stands again before a movement is taken for done.
+// asked, and its own word stands again, with the reason, once a door that warns by
+// itself would have left.
 func TestAnIgnoredCommandIsFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as a device is given to speak")
@@ -299,7 +300,7 @@ func TestAnIgnoredCommandIsFoundOut(t *testing.T) {
 	next(t, "a question", told)
 	s.wait(device.Publish("d/state", 1, false, "open"))
 	s.reported("open")
-	s.order(lintel.ActionClose, 5*time.Second)
+	id := s.order(lintel.ActionClose, 5*time.Second)
 	if got := next(t, "a command", told); got != "drive close" {
 		t.Fatalf("told %q", got)
 	}
@@ -308,7 +309,7 @@ func TestAnIgnoredCommandIsFoundOut(t *testing.T) {
 		t.Fatalf("told %q", got)
 	}
 	s.wait(device.Publish("d/state", 1, false, "open"))
-	if r := s.reported("open"); r.State.Source != "opener" {
+	if r := s.reported("open"); r.State.Source != "opener" || r.Reason != "did_not_move" || r.CommandID != id {
 		t.Errorf("reported %+v", r)
 	}
 }

@@ -116,8 +116,8 @@ func saying() []Rule {
 
 // reasons are the words of the document with their codes.
 var reasons = map[string]int{
-	"already_there": 200,
-	"malformed":     400, "wrong_session": 400, "repeated": 400, "too_far_ahead": 400,
+	"already_there": 200, "warning": 200, "close_dropped": 200,
+	"malformed": 400, "wrong_session": 400, "repeated": 400, "too_far_ahead": 400,
 	"no_time": 404, "late": 404,
 	"sensor_lost": 428, "state_stale": 428, "state_unknown": 428, "moving": 428, "wrong_way": 428, "obstructed": 428,
 	"unsupported": 501, "no_such_door": 501, "hardware_failed": 501,

@@ -39,6 +39,7 @@ type Report struct {
 	Event     string           // names a change; empty for a plain report
 	Cause     string
 	CommandID lintel.ID
+	Reason    string // with Event: why the door is not where the command sent it; empty otherwise
 }
 
 // live is what is known of the connected controllers and their doors now.
@@ -94,7 +95,7 @@ func (s *Service) Reported(ctx context.Context, controller lintel.ID, r Report) 
 	if r.Event != "" {
 		return s.store.RecordEvent(ctx, controller, lintel.DoorEvent{
 			ID: r.Event, DoorID: r.Door, Session: r.Session, Sequence: r.Sequence, State: r.State,
-			Cause: r.Cause, CommandID: r.CommandID, OccurredAt: r.State.Since, ReceivedAt: now,
+			Cause: r.Cause, CommandID: r.CommandID, Reason: r.Reason, OccurredAt: r.State.Since, ReceivedAt: now,
 		})
 	}
 	if !news {

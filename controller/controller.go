@@ -286,7 +286,7 @@ func (c *Controller) answer(id string, code int, reason string) {
 func (c *Controller) tick() {
 	now := c.cfg.Now()
 	for _, d := range c.doors {
-		d.step(now, door.Tick{})
+		c.goOn(d, door.Tick{})
 	}
 	if c.conn != nil && now.Sub(c.asked) >= protocol.TimeEvery {
 		c.askTime()
@@ -307,7 +307,7 @@ func (c *Controller) sense() {
 
 func (c *Controller) apply(in Input) {
 	if d, ok := c.doors[in.Door]; ok {
-		d.step(c.cfg.Now(), in.In)
+		c.goOn(d, in.In)
 	}
 }
 

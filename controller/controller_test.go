@@ -154,6 +154,11 @@ func (b *bench) shows(closed, open door.Reading) {
 
 // inBubble runs a test with a controller of one discrete door, seen closed.
 func inBubble(t *testing.T, run func(t *testing.T, p *peer, b *bench)) {
+	warnedBubble(t, 0, run)
+}
+
+// warnedBubble is inBubble with a door that warns for so long before it closes.
+func warnedBubble(t *testing.T, warning time.Duration, run func(t *testing.T, p *peer, b *bench)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{t: t, conns: make(chan *fakeConn, 10)}
 		b := &bench{inputs: make(chan Input, 10)}
@@ -161,7 +166,7 @@ func inBubble(t *testing.T, run func(t *testing.T, p *peer, b *bench)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		c := New(Config{
-			Doors:    map[int]door.Config{1: {Opener: door.Discrete, ClosedSensor: true, OpenSensor: true, Travel: 10 * time.Second}},
+			Doors:    map[int]door.Config{1: {Opener: door.Discrete, ClosedSensor: true, OpenSensor: true, Travel: 10 * time.Second, Warning: warning}},
 			Hardware: b, Dialer: p, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 		go c.Run(ctx)

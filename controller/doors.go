@@ -25,13 +25,14 @@ type doorRuntime struct {
 
 // shown is the part of a door's state that a report carries.
 type shown struct {
-	value  door.Value
-	source door.Source
-	lost   bool
+	value   door.Value
+	source  door.Source
+	lost    bool
+	failure door.Failure
 }
 
 func (d *doorRuntime) shows() shown {
-	return shown{d.state.Value, d.state.Source, d.config.SensorLost(d.state)}
+	return shown{d.state.Value, d.state.Source, d.config.SensorLost(d.state), d.state.Failure}
 }
 
 func (d *doorRuntime) step(now time.Time, in door.Input) door.Decision {
@@ -56,6 +57,9 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 	action := map[string]door.Action{"open": door.DoOpen, "close": door.DoClose, "stop": door.DoStop}[m.Action]
 	before := d.state
 	decision := d.step(c.cfg.Now(), door.Asked{Action: action})
+	if decision.Effect == door.Quiet {
+		c.quiet(d)
+	}
 	switch decision.Refusal {
 	case "":
 	case door.RefuseUnsupported:
@@ -63,8 +67,11 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 	default:
 		return protocol.CodePrecondition, string(decision.Refusal)
 	}
-	if decision.Effect == door.NoEffect {
+	switch decision.Effect {
+	case door.NoEffect:
 		return protocol.CodeTaken, "already_there"
+	case door.Quiet:
+		return protocol.CodeTaken, "close_dropped"
 	}
 	if err := c.cfg.Hardware.Actuate(d.number, decision.Effect); err != nil {
 		c.cfg.Log.Error("the hardware did not act", "door", d.number, "error", err)
@@ -79,7 +86,36 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 	}
 	d.command = m.ID
 	d.way = map[door.Action]door.Direction{door.DoOpen: door.Up, door.DoClose: door.Down}[action]
+	if decision.Effect == door.Warn {
+		return protocol.CodeTaken, "warning"
+	}
 	return protocol.CodeTaken, ""
+}
+
+// quiet ends a warning. The command that it was for moves nothing any more.
+func (c *Controller) quiet(d *doorRuntime) {
+	d.command = ""
+	if err := c.cfg.Hardware.Actuate(d.number, door.Quiet); err != nil {
+		c.cfg.Log.Error("a warning could not be ended", "door", d.number, "error", err)
+	}
+}
+
+// goOn applies an input, and carries out what follows from it: a close that was warned
+// of begins, or is given up.
+func (c *Controller) goOn(d *doorRuntime, in door.Input) {
+	before := d.state
+	decision := d.step(c.cfg.Now(), in)
+	if decision.Effect == door.NoEffect {
+		return
+	}
+	err := c.cfg.Hardware.Actuate(d.number, decision.Effect)
+	if err != nil {
+		c.cfg.Log.Error("the hardware did not act", "door", d.number, "effect", decision.Effect, "error", err)
+	}
+	if err != nil && decision.Effect != door.Quiet {
+		d.state = before.GiveUp() // nothing was done
+		d.step(c.cfg.Now(), in)
+	}
 }
 
 // report queues what has changed, and sends what is due.
@@ -109,9 +145,12 @@ func (c *Controller) report() {
 func (c *Controller) note(d *doorRuntime, now time.Time) {
 	shows := d.shows()
 	if d.known && shows == d.told {
+		if !d.state.Pending() {
+			d.command = ""
+		}
 		return
 	}
-	moved := d.seen && shows.value != d.told.value
+	moved := d.seen && (shows.value != d.told.value || shows.failure != "" && shows.failure != d.told.failure)
 	d.told, d.known = shows, true
 	d.seen = d.seen || shows.value != door.Unknown
 	if !moved {
@@ -128,12 +167,25 @@ func (c *Controller) note(d *doorRuntime, now time.Time) {
 }
 
 // because says what caused the door's present value, and forgets the command
-// once its movement is over.
+// once its movement is over. A movement that failed is named after its command also
+// where something else brought the door to where it is.
 func (d *doorRuntime) because() (cause, command string) {
 	if d.command == "" {
 		return "unknown", ""
 	}
 	command = d.command
+	switch d.state.Failure {
+	case "":
+	case door.Reversed, door.Dropped:
+		d.command = ""
+		return "unknown", command
+	default:
+		d.command = ""
+		return "command", command
+	}
+	if d.state.Value == door.Unknown && d.state.Pending() {
+		return "unknown", "" // the opener may yet say what became of it
+	}
 	along := d.way == door.NoDirection || d.state.Last == d.way
 	if v := d.state.Value; v != door.Opening && v != door.Closing || !along {
 		d.command = ""
@@ -155,7 +207,7 @@ func (c *Controller) confirmed(event string) {
 
 func (c *Controller) sendTransition(t *transition, now time.Time) {
 	m := c.stateMessage(t.door, t.shown, t.at, now)
-	m.Event, m.Cause, m.Command = t.event, t.cause, t.command
+	m.Event, m.Cause, m.Command, m.Reason = t.event, t.cause, t.command, string(t.shown.failure)
 	c.publish(protocol.TopicState, m, func() {
 		select {
 		case c.stored <- t.event:

@@ -107,11 +107,13 @@ const (
 	DriveOpen
 	DriveClose
 	DriveStop
+	Warn  // warn of a movement by light and sound
+	Quiet // warn no longer: there will be no movement
 )
 
 // String returns the effect's name in the published table.
 func (e Effect) String() string {
-	return [...]string{"nothing to do", "pulse", "drive open", "drive close", "drive stop"}[e]
+	return [...]string{"nothing to do", "pulse", "drive open", "drive close", "drive stop", "warn", "quiet"}[e]
 }
 
 // Refusal is the rule by which a request is refused; empty when it is not. It is
@@ -129,7 +131,8 @@ const (
 	RefuseObstructed  Refusal = "obstructed"    // closing onto an obstruction makes openers reverse
 )
 
-// Decision is the machine's answer to a request: an effect, or a refusal.
+// Decision is the machine's answer to a request: an effect, or a refusal. Only Quiet
+// comes with a refusal: the request ended a warning, and nothing else is done.
 type Decision struct {
 	Effect  Effect
 	Refusal Refusal
@@ -251,6 +254,7 @@ type Config struct {
 	SoleControl  bool          // nothing else moves the door: no wall button, no remote control. See arrive
 	Travel       time.Duration // longest time a full movement takes; at least a second
 	FreshFor     time.Duration // how long a reading stays fresh; 0 for wired sensors, whose level is always known
+	Warning      time.Duration // how long the hardware warns before a close that was asked for; 0 for not at all
 }
 
 // departGrace is how long after an actuation a sensor may still show the end

@@ -10,6 +10,7 @@ type State struct {
 	Since      time.Time // when Value began
 	Last       Direction // the last movement, NoDirection when not certain
 	Obstructed bool
+	Failure    Failure // why Value is not what was asked for; empty where it is, or nothing was
 
 	readings [2]Reading   // by End
 	heard    [2]time.Time // when each reading was last heard
@@ -17,6 +18,13 @@ type State struct {
 	departBy time.Time    // when the door must have left the end it was seen at; zero when none
 	reported time.Time    // when the opener last reported
 	stale    bool         // the evidence grew too old; until every fitted sensor is heard again
+
+	told     Direction // which way the door was told to go, until it is there or has failed to; see failure.go
+	toldTill time.Time // when that is over
+	repeated bool      // the opener has said since that the door is still where it was
+
+	closeAt   time.Time // when a close that is warned of begins; zero when none; see warning.go
+	closeFrom Value     // where the door was when the warning began
 }
 
 // Input is one thing that happens to a door: Sensed, Reported, Obstruction,
@@ -48,23 +56,22 @@ func (Obstruction) input() {}
 func (Asked) input()       {}
 func (Tick) input()        {}
 
-// Step applies one input at the time now. The Decision is the zero value for
-// every input but Asked. Time that has passed is applied first, so a late Tick
-// cannot make an old state look current.
+// Step applies one input at the time now. The Decision answers Asked; on every
+// other input its effect, if any, goes on with a close that was warned of. Time that
+// has passed is applied first, so a late Tick cannot make an old state look current.
 func (c Config) Step(now time.Time, s State, in Input) (State, Decision) {
 	s = c.pass(now, s)
 	switch in := in.(type) {
 	case Sensed:
-		return c.sense(now, s, in), Decision{}
+		s = c.sense(now, s, in)
 	case Reported:
-		return c.report(now, s, in.Value), Decision{}
+		s = c.report(now, s, in.Value)
 	case Obstruction:
 		s.Obstructed = in.Present
-		return s, Decision{}
 	case Asked:
 		return c.ask(now, s, in.Action)
 	}
-	return s, Decision{}
+	return c.attend(now, s)
 }
 
 // SensorLost reports whether the door's state cannot be established for want of
@@ -86,9 +93,9 @@ func (c Config) Fresh(now time.Time, s State) bool {
 // NextTick returns when the state changes by time alone, zero for never.
 func (c Config) NextTick(s State) time.Time {
 	if s.stale {
-		return time.Time{}
+		return s.closeAt
 	}
-	return earliest(s.moveEnds, s.departBy, c.staleAt(s))
+	return earliest(s.moveEnds, s.departBy, c.staleAt(s), s.closeAt)
 }
 
 // Situation returns what a decision at the time now depends on.
@@ -100,21 +107,21 @@ func (c Config) Situation(now time.Time, s State) Situation {
 }
 
 func (c Config) ask(now time.Time, s State, a Action) (State, Decision) {
-	d := Decide(c.Situation(now, s), a)
-	switch d.Effect {
-	case DriveOpen:
-		return c.depart(now, s, Up), d
-	case DriveClose:
-		return c.depart(now, s, Down), d
-	case Pulse:
-		if a == DoOpen {
-			return c.depart(now, s, Up), d
-		}
-		return c.depart(now, s, Down), d
-	case DriveStop:
-		return c.stop(now, s), d
+	if !s.closeAt.IsZero() {
+		return c.askWarned(now, s, a)
 	}
-	return s, d
+	d := Decide(c.Situation(now, s), a)
+	switch {
+	case d.Effect == NoEffect:
+		return s, d
+	case a == DoStop:
+		return c.stop(now, s), d
+	case a == DoOpen:
+		return c.depart(now, s, Up), d
+	case c.Warning > 0:
+		return c.warn(now, s), Decision{Effect: Warn}
+	}
+	return c.depart(now, s, Down), d
 }
 
 // depart records that the door was just told to move.
@@ -124,11 +131,12 @@ func (c Config) depart(now time.Time, s State, way Direction) State {
 		s.departBy = now.Add(departGrace)
 		s.moveEnds = s.departBy.Add(c.limit())
 	}
-	s.Last = way
+	s.Last, s.told, s.toldTill, s.repeated = way, way, s.moveEnds, false
 	return settle(now, s, moving(way), Inferred)
 }
 
 func (c Config) stop(now time.Time, s State) State {
+	s.told = NoDirection
 	if s.Value != Opening && s.Value != Closing {
 		return s
 	}
@@ -161,7 +169,7 @@ func (c Config) sense(now time.Time, s State, in Sensed) State {
 	case s.readings[ClosedEnd] == At && s.readings[OpenEnd] == At:
 		return lose(now, s) // a door cannot be at both ends
 	case s.readings[ClosedEnd] == At || s.readings[OpenEnd] == At:
-		return atEnd(now, s)
+		return atEnd(now, s).judge(Reversed)
 	case left && in.End == ClosedEnd:
 		return c.leave(now, s, Up)
 	case left:
@@ -173,7 +181,7 @@ func (c Config) sense(now time.Time, s State, in Sensed) State {
 // lose forgets everything: what happened to the door while it could not be seen
 // is anybody's guess.
 func lose(now time.Time, s State) State {
-	s.Last, s.moveEnds, s.departBy = NoDirection, time.Time{}, time.Time{}
+	s.Last, s.moveEnds, s.departBy, s.told = NoDirection, time.Time{}, time.Time{}, NoDirection
 	return settle(now, s, Unknown, Inferred)
 }
 
@@ -214,17 +222,40 @@ func (c Config) report(now time.Time, s State, v Value) State {
 	if c.ClosedSensor && v == Closed || c.OpenSensor && v == Open {
 		return s // its own sensor says otherwise; the movement's time limit goes on
 	}
-	s.reported, s.departBy, s.moveEnds = now, time.Time{}, time.Time{}
+	s.reported = now
+	if v == start(s.told) && !s.departBy.IsZero() {
+		s.repeated = true // openers that warn before they move say so all the while
+		return s
+	}
 	s.stale = s.stale && (c.ClosedSensor || c.OpenSensor)
+	return s.settleReport(now, v)
+}
+
+// settleReport settles where the opener says that the door is, and judges by it what
+// has become of a movement that was asked for.
+func (s State) settleReport(now time.Time, v Value) State {
+	told, before := s.told, s
+	s.departBy, s.moveEnds = time.Time{}, time.Time{}
 	switch v {
 	case Unknown:
-		return lose(now, s)
+		s = lose(now, s)
+		s.told = told // some openers say so first when they are asked where the door is
+		return s
 	case Opening, Open:
 		s.Last = Up
 	case Closing, Closed:
 		s.Last = Down
 	}
-	return settle(now, s, v, FromOpener)
+	s = settle(now, s, v, FromOpener)
+	switch {
+	case v == start(told) && (before.Value != moving(told) || before.Source == Inferred):
+		return s.judge(DidNotMove)
+	case v == Stopped:
+		return s.judge(DidNotArrive)
+	case v == moving(told) && told != NoDirection:
+		return s
+	}
+	return s.judge(Reversed)
 }
 
 // pass applies what time alone does.
@@ -235,12 +266,18 @@ func (c Config) pass(now time.Time, s State) State {
 	}
 	if due(now, s.departBy) {
 		s.departBy = time.Time{}
-		if c.fittedShows(s, At) {
-			return atEnd(now, s) // it never left
+		switch {
+		case c.fittedShows(s, At):
+			return atEnd(now, s).judge(DidNotMove)
+		case s.repeated:
+			return s.settleReport(now, start(s.told))
 		}
 	}
 	if due(now, s.moveEnds) {
-		return c.arrive(now, s)
+		s = c.arrive(now, s)
+	}
+	if now.After(s.toldTill) {
+		s.told = NoDirection // whatever happens now is not for that request
 	}
 	return s
 }
@@ -250,19 +287,26 @@ func (c Config) pass(now time.Time, s State) State {
 // end is inferred. Either way the last movement is no longer certain: at an end
 // without a sensor nobody sees a person stop and reverse the door at the wall.
 // Only where nothing else can move the door is it still known at an inferred end.
+// An opener that should have reported, and has said nothing, has most likely not
+// done anything.
 func (c Config) arrive(now time.Time, s State) State {
 	s.moveEnds = time.Time{}
+	if c.Reports && !c.ClosedSensor && !c.OpenSensor {
+		silent := lose(now, s)
+		silent.told = s.told
+		return silent.judge(NotReported)
+	}
 	inferred := s.Value == Opening && !c.OpenSensor || s.Value == Closing && !c.ClosedSensor
 	if !inferred || !c.SoleControl {
 		s.Last = NoDirection
 	}
 	switch {
 	case s.Value == Opening && !c.OpenSensor:
-		return settle(now, s, Open, Inferred)
+		return settle(now, s, Open, Inferred).judge("")
 	case s.Value == Closing && !c.ClosedSensor:
-		return settle(now, s, Closed, Inferred)
+		return settle(now, s, Closed, Inferred).judge("")
 	case s.Value == Opening || s.Value == Closing:
-		return settle(now, s, Stopped, Inferred)
+		return settle(now, s, Stopped, Inferred).judge(DidNotArrive)
 	}
 	return s
 }
@@ -290,7 +334,7 @@ func (c Config) staleAt(s State) time.Time {
 
 func settle(now time.Time, s State, v Value, src Source) State {
 	if s.Value != v {
-		s.Since = now
+		s.Since, s.Failure = now, ""
 	}
 	s.Value, s.Source = v, src
 	return s

@@ -210,6 +210,7 @@ type change struct {
 	Event     string
 	Value     string
 	Cause     string
+	Reason    string
 	CommandID string `json:"command_id"`
 }
 

@@ -211,7 +211,7 @@ func (l *Link) state(ctx context.Context, c Peer, payload []byte) error {
 		State: lintel.DoorState{
 			Value: m.Value, Source: m.Source, SensorLost: m.Sensor == "lost", Since: l.wall().Add(-age),
 		},
-		Event: m.Event, Cause: m.Cause, CommandID: lintel.ID(m.Command),
+		Event: m.Event, Cause: m.Cause, CommandID: lintel.ID(m.Command), Reason: m.Reason,
 	})
 }
 

@@ -100,7 +100,8 @@ type State struct {
 	Since    int64  `json:"since"`             // service time, ms, when the value began
 	Event    string `json:"event,omitempty"`   // set on a change: names it once and for all
 	Cause    string `json:"cause,omitempty"`   // with Event: command, local or unknown
-	Command  string `json:"command,omitempty"` // with cause command: the command's id
+	Command  string `json:"command,omitempty"` // with Event: the id of the command that the door moved for, or failed to
+	Reason   string `json:"reason,omitempty"`  // with Event: why the door is not where the command sent it; at most 64 characters
 }
 
 // TimeRequest asks for the service's time.
@@ -265,7 +266,8 @@ func (m *State) validate() error {
 	if m.Event == "" {
 		return err
 	}
-	err = errors.Join(err, form("event", m.Event, sessionForm), oneOf("cause", m.Cause, "command", "local", "unknown"))
+	err = errors.Join(err, form("event", m.Event, sessionForm), form("reason", m.Reason, wordForm),
+		oneOf("cause", m.Cause, "command", "local", "unknown"))
 	if m.Command != "" || m.Cause == "command" {
 		err = errors.Join(err, form("command", m.Command, idForm))
 	}

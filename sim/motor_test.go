@@ -17,7 +17,9 @@ func TestNoWrongWayAgainstPhysics(t *testing.T) {
 	for _, opener := range []door.Opener{door.OneButton, door.Discrete} {
 		t.Run(opener.String(), func(t *testing.T) {
 			for _, sensors := range []int{1, 2} {
-				rapid.Check(t, func(t *rapid.T) { drive(t, opener, sensors) })
+				for _, warning := range []time.Duration{0, 10 * time.Second} {
+					rapid.Check(t, func(t *rapid.T) { drive(t, opener, sensors, warning) })
+				}
 			}
 		})
 	}
@@ -30,25 +32,26 @@ type rig struct {
 	motor  motor
 	shown  [2]door.Reading
 	now    time.Time
+	t      *rapid.T
 }
 
-func drive(t *rapid.T, opener door.Opener, sensors int) {
+func drive(t *rapid.T, opener door.Opener, sensors int, warning time.Duration) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := &rig{
-		config: door.Config{Opener: opener, ClosedSensor: true, OpenSensor: sensors == 2, Travel: 10 * time.Second},
+		config: door.Config{Opener: opener, ClosedSensor: true, OpenSensor: sensors == 2, Travel: 10 * time.Second, Warning: warning},
 		motor:  motor{travel: 8 * time.Second, at: now, position: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "start")},
-		now:    now,
+		now:    now, t: t,
 	}
 	r.sense()
 	for range rapid.IntRange(1, 40).Draw(t, "steps") {
 		r.wait(time.Duration(rapid.IntRange(0, 15_000).Draw(t, "wait")) * time.Millisecond)
 		switch rapid.SampledFrom([]string{"open", "close", "stop", "wall", "wait"}).Draw(t, "what") {
 		case "open":
-			r.ask(t, door.DoOpen, door.Down)
+			r.ask(door.DoOpen, door.Down)
 		case "close":
-			r.ask(t, door.DoClose, door.Up)
+			r.ask(door.DoClose, door.Up)
 		case "stop":
-			r.ask(t, door.DoStop, door.NoDirection)
+			r.ask(door.DoStop, door.NoDirection)
 		case "wall":
 			r.motor.actuate(r.now, door.Pulse)
 		}
@@ -58,16 +61,23 @@ func drive(t *rapid.T, opener door.Opener, sensors int) {
 
 // ask puts a request to the machine, carries its effect out, and looks which
 // way the door started.
-func (r *rig) ask(t *rapid.T, a door.Action, wrong door.Direction) {
+func (r *rig) ask(a door.Action, wrong door.Direction) {
+	r.step(door.Asked{Action: a}, wrong)
+}
+
+// step gives the machine an input, and the motor what follows from it. The one thing
+// that follows by itself is a close that was warned of.
+func (r *rig) step(in door.Input, wrong door.Direction) {
 	var d door.Decision
-	r.state, d = r.config.Step(r.now, r.state, door.Asked{Action: a})
-	if d.Effect == door.NoEffect {
+	r.state, d = r.config.Step(r.now, r.state, in)
+	switch d.Effect {
+	case door.NoEffect, door.Warn, door.Quiet:
 		return
 	}
 	before := r.motor.way
 	r.motor.actuate(r.now, d.Effect)
 	if way := r.motor.way; way != before && way != door.NoDirection && way == wrong {
-		t.Fatalf("asked to %s, %s sent the door %s; believed %s, really at %.2f", a, d.Effect, way, r.state.Value, r.motor.position)
+		r.t.Fatalf("after %T%+v, %s sent the door %s; believed %s, really at %.2f", in, in, d.Effect, way, r.state.Value, r.motor.position)
 	}
 }
 
@@ -77,7 +87,7 @@ func (r *rig) wait(d time.Duration) {
 		r.now = r.now.Add(50 * time.Millisecond)
 		r.motor.advance(r.now)
 		r.sense()
-		r.state, _ = r.config.Step(r.now, r.state, door.Tick{})
+		r.step(door.Tick{}, door.Up)
 	}
 }
 
@@ -86,7 +96,7 @@ func (r *rig) sense() {
 	for end, reading := range r.motor.readings() {
 		if reading != r.shown[end] {
 			r.shown[end] = reading
-			r.state, _ = r.config.Step(r.now, r.state, door.Sensed{End: door.End(end), Reading: reading})
+			r.step(door.Sensed{End: door.End(end), Reading: reading}, door.Up)
 		}
 	}
 }

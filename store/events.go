@@ -13,11 +13,11 @@ func (s *Store) RecordEvent(ctx context.Context, controller lintel.ID, e lintel.
 	err := s.engine.Write(ctx, func(tx Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			INSERT INTO door_events (controller_id, event, door_id, session, sequence, value, source, sensor_lost,
-				cause, command_id, occurred_at, received_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+				cause, command_id, reason, occurred_at, received_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 			ON CONFLICT (controller_id, event) DO NOTHING`,
 			string(controller), e.ID, string(e.DoorID), e.Session, e.Sequence, e.State.Value, e.State.Source, e.State.SensorLost,
-			e.Cause, string(e.CommandID), ms(e.OccurredAt), ms(e.ReceivedAt))
+			e.Cause, string(e.CommandID), e.Reason, ms(e.OccurredAt), ms(e.ReceivedAt))
 		if err != nil {
 			return err
 		}
@@ -64,13 +64,13 @@ func setState(ctx context.Context, tx Tx, door lintel.ID, session, sequence int6
 func (s *Store) Events(ctx context.Context, door lintel.ID, limit int) ([]lintel.DoorEvent, error) {
 	var events []lintel.DoorEvent
 	err := s.reads.each(ctx, `
-		SELECT event, door_id, session, sequence, value, source, sensor_lost, cause, command_id, occurred_at, received_at
+		SELECT event, door_id, session, sequence, value, source, sensor_lost, cause, command_id, reason, occurred_at, received_at
 		FROM door_events WHERE door_id = $1 ORDER BY session DESC, sequence DESC LIMIT $2`, []any{string(door), int64(limit)},
 		func(rows *sql.Rows) error {
 			var e lintel.DoorEvent
 			var occurred, received int64
 			err := rows.Scan(&e.ID, &e.DoorID, &e.Session, &e.Sequence, &e.State.Value, &e.State.Source, &e.State.SensorLost,
-				&e.Cause, &e.CommandID, &occurred, &received)
+				&e.Cause, &e.CommandID, &e.Reason, &occurred, &received)
 			e.OccurredAt, e.ReceivedAt = at(occurred), at(received)
 			events = append(events, e)
 			return err

@@ -57,7 +57,7 @@ func stored(events ...lintel.DoorEvent) []lintel.DoorEvent {
 
 func eventStores(t *testing.T, h *house) {
 	e := h.event(1, 1)
-	e.Cause, e.CommandID = "command", lintel.NewID()
+	e.Cause, e.CommandID, e.Reason = "command", lintel.NewID(), "did_not_move"
 	h.recordEvent(t, e)
 	equal(t, h.events(t, e.DoorID, 10), stored(e))
 	want := h.doors[0]

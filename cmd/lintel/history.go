@@ -37,6 +37,7 @@ type eventListed struct {
 	Source     string    `json:"source"`
 	Cause      string    `json:"cause"`
 	CommandID  lintel.ID `json:"command_id,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
 	OccurredAt time.Time `json:"occurred_at"`
 	ReceivedAt time.Time `json:"received_at"`
 }
@@ -132,17 +133,17 @@ func listEvents(ctx context.Context, cmd *cobra.Command, s *store.Store, door li
 		if asJSON {
 			err := printJSON(cmd.OutOrStdout(), eventListed{
 				Event: e.ID, DoorID: e.DoorID, Session: e.Session, Sequence: e.Sequence, Value: e.State.Value, Source: e.State.Source,
-				Cause: e.Cause, CommandID: e.CommandID, OccurredAt: e.OccurredAt, ReceivedAt: e.ReceivedAt,
+				Cause: e.Cause, CommandID: e.CommandID, Reason: e.Reason, OccurredAt: e.OccurredAt, ReceivedAt: e.ReceivedAt,
 			})
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		rows = append(rows, []string{e.OccurredAt.Format(time.RFC3339), e.State.Value, e.State.Source, e.Cause, string(e.CommandID)})
+		rows = append(rows, []string{e.OccurredAt.Format(time.RFC3339), e.State.Value, e.State.Source, e.Cause, string(e.CommandID), e.Reason})
 	}
 	if asJSON {
 		return nil
 	}
-	return table(cmd.OutOrStdout(), []string{"OCCURRED", "STATE", "SOURCE", "CAUSE", "COMMAND"}, rows)
+	return table(cmd.OutOrStdout(), []string{"OCCURRED", "STATE", "SOURCE", "CAUSE", "COMMAND", "REASON"}, rows)
 }

@@ -14,6 +14,7 @@ var applied = map[string]string{
 	"00001_initial.sql":             "5ef94fbc50d74e4f7009dd810a493ae989ffe60449ed6fb59615e7262b7af4a2",
 	"00002_accounts_and_grants.sql": "ee77342d9b82380348891f5145d7cc3e52a98f33342a4c444d976a2260fca223",
 	"00003_drivers.sql":             "0f3aac2e7375830e88f8f9aaa894de5d01a366b4917ab68fd868a21c311a6ea9",
+	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {

@@ -20,6 +20,7 @@ var applied = map[string]string{
 	"00001_initial.sql":             "c563f4c03a05dc88e3a745ff86250be4c03a59668ebba9a505b97fcfb76e4cb8",
 	"00002_accounts_and_grants.sql": "8be9bc249d190c46ac4830d1b87810b6b9f18418a7bea36f9836d1942723fa26",
 	"00003_drivers.sql":             "80eb78aa5065e75b7c8d4d7020272d1c148471116265cf8e6576f0dcf4d1789b",
+	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {
