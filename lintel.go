@@ -44,6 +44,29 @@ type Door struct {
 	ChangedAt    time.Time // when its controller last reported a change; zero for never
 }
 
+// ControllerEvent is something that happened to a controller, for its owner.
+type ControllerEvent struct {
+	ID           ID
+	ControllerID ID
+	Kind         ControllerEventKind
+	Detail       string // such as the network addresses concerned; may be empty
+	At           time.Time
+}
+
+// ControllerEventKind is what happened to a controller.
+type ControllerEventKind string
+
+// The kinds.
+const (
+	SecondConnection   ControllerEventKind = "second_connection" // a newer connection took the place of one that was there
+	ControllerClaimed  ControllerEventKind = "claimed"           // hardware got its credentials by a one-time code
+	ControllerRotated  ControllerEventKind = "rotated"           // it was given a new secret
+	ControllerRevoked  ControllerEventKind = "revoked"           // it is refused for good
+	ControllerReleased ControllerEventKind = "released"          // its owner offers it to somebody else
+	ControllerKept     ControllerEventKind = "kept"              // and no longer does
+	ControllerTaken    ControllerEventKind = "taken"             // it came from another owner
+)
+
 // MaxName is the longest name of a controller, door or person, in bytes.
 const MaxName = 64
 

@@ -215,6 +215,7 @@ func (b *Broker) connection(cl *mqtt.Client) *Connection {
 type Connection struct {
 	Controller lintel.ID
 	Remote     string
+	Replaces   string // the address of an older connection of the controller, which this one ends; empty for none
 	Rules      Rules
 
 	client     *mqtt.Client

@@ -103,9 +103,23 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		own = slices.ContainsFunc(b.topics.Down, func(name string) bool { return topic == b.topics.Topic(cl.ID, name) })
 	}
 	if !own {
-		b.log.Warn("refused a topic", "controller", cl.ID, "topic", topic, "publish", write)
+		h.warnTopic(cl, topic, write)
 	}
 	return own
+}
+
+// maxWarnings is how many refused topics of one connection are logged: firmware that
+// says more than it may says it again and again.
+const maxWarnings = 5
+
+func (h *hook) warnTopic(cl *mqtt.Client, topic string, write bool) {
+	conn, ok := cl.Net.Conn.(*guardedConn)
+	if !ok {
+		return
+	}
+	if n := conn.refused.Add(1); n <= maxWarnings {
+		h.broker.log.Warn("refused a topic", "controller", cl.ID, "topic", topic, "publish", write, "last_logged", n == maxWarnings)
+	}
 }
 
 // OnSessionEstablished announces a connection and ends any older one of the
@@ -117,6 +131,9 @@ func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 		c.generation, c.Rules = conn.generation, conn.rules
 	}
 	older := h.broker.register(cl, c)
+	if older != nil && older != c {
+		c.Replaces = older.Remote
+	}
 	h.broker.handler.Connected(c)
 	if older != nil {
 		h.broker.log.Warn("a second connection of one controller: the older one is ended",

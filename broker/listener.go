@@ -153,8 +153,9 @@ type guardedConn struct {
 	ready    atomic.Bool
 	once     sync.Once
 
-	generation uint64 // rises with each authentication; set before ready
-	rules      Rules  // likewise
+	generation uint64       // rises with each authentication; set before ready
+	rules      Rules        // likewise
+	refused    atomic.Int64 // topics
 }
 
 func (c *guardedConn) authenticated(generation uint64) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -34,6 +35,9 @@ type Store interface {
 // Config configures the API.
 type Config struct {
 	HardwareName string // stands in messages where no controller is known
+	Claims       Claims
+	MQTT         api.V2MQTT                     // where claimed hardware is to connect
+	Source       func(*http.Request) netip.Addr // where a request came from
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -44,6 +48,7 @@ func New(cfg Config, doors Doors, reads Store) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle(api.V1Toggle, v.route(v.toggle, http.MethodPost))
 	mux.Handle(api.V1Sync, v.route(v.sync, http.MethodGet, http.MethodHead, http.MethodPost))
+	mux.Handle(api.V2Claims, v.route(v.claims))
 	mux.Handle("/", v.route(v.unknown))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", jsonType)

@@ -106,7 +106,9 @@ func (v *v1) write(w http.ResponseWriter, r *http.Request, a answer) {
 	if err != nil {
 		panic("httpapi: " + err.Error()) // the wire types always encode
 	}
-	w.Header().Set("Content-Type", jsonType)
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", jsonType)
+	}
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(append(body, '\n')) // the client may be gone

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -108,7 +109,10 @@ func newWorld(t *testing.T) *world {
 	w.store = &fakeStore{devices: map[lintel.ID][]store.Device{}, subjects: map[string]*access.Subject{}}
 	w.allow(w.token, ownerID)
 	log := slog.New(slog.NewTextHandler(w.log, nil))
-	handler, err := New(Config{HardwareName: "Lintel", Now: func() time.Time { return now }, Log: log}, w.doors, w.store)
+	handler, err := New(Config{
+		HardwareName: "Lintel", Claims: &fakeClaims{}, MQTT: api.V2MQTT{Port: 8883, TLS: true},
+		Source: func(*http.Request) netip.Addr { return netip.Addr{} }, Now: func() time.Time { return now }, Log: log,
+	}, w.doors, w.store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,50 +2,17 @@ package oauth
 
 import (
 	"context"
-	"crypto/rand"
-	"strings"
 
 	"lintel"
 	"lintel/secret"
 )
 
-// userCodeLetters are the letters of user codes (RFC 8628 §6.1): no vowels, so
-// that no words come out, and nothing that looks like a digit.
-const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ"
-
-// userCodeLength gives 20^8 codes, 34 bits, for ten minutes.
+// userCodeLength gives 20^8 user codes (RFC 8628 §6.1), 34 bits, for ten minutes.
 const userCodeLength = 8
-
-// newUserCode returns a random user code without its dash.
-func newUserCode() string {
-	var code strings.Builder
-	var b [1]byte
-	for code.Len() < userCodeLength {
-		rand.Read(b[:]) // never fails: crypto/rand ends the process instead
-		if b[0] < 240 { // the highest multiple of 20, so that all letters are as likely
-			code.WriteByte(userCodeLetters[int(b[0])%len(userCodeLetters)])
-		}
-	}
-	return code.String()
-}
-
-// shownUserCode is the code as people read it.
-func shownUserCode(code string) string { return code[:4] + "-" + code[4:] }
 
 // NormalUserCode returns a user code as a person typed it, in its one form, or
 // "" when it cannot be one. Case, dashes and spaces do not matter.
-func NormalUserCode(typed string) string {
-	code := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("- \t", r) {
-			return -1
-		}
-		return r
-	}, strings.ToUpper(typed))
-	if len(code) != userCodeLength || strings.Trim(code, userCodeLetters) != "" {
-		return ""
-	}
-	return shownUserCode(code)
-}
+func NormalUserCode(typed string) string { return secret.NormalCode(typed, userCodeLength) }
 
 func userCodeHash(shown string) string { return secret.Hash("user code " + shown) }
 

@@ -35,7 +35,7 @@ func (s *Server) authorizeDevice(r *http.Request) (any, *Error) {
 		return nil, &Error{Code: SlowDown, Description: "too many devices ask from this network", Status: http.StatusTooManyRequests, After: wait}
 	}
 	for range userCodeRetries {
-		code, user := secret.New(secret.DeviceCode), shownUserCode(newUserCode())
+		code, user := secret.New(secret.DeviceCode), secret.NewCode(userCodeLength)
 		err := s.store.AddDeviceCode(r.Context(), lintel.DeviceCode{
 			Hash: secret.Hash(code), UserCodeHash: userCodeHash(user), ClientID: q.client.ID, Scopes: scopes,
 			Address: source.String(), CreatedAt: now, ExpiresAt: now.Add(deviceLifetime), Pause: devicePause,

@@ -11,27 +11,29 @@ import (
 
 // AddController enrols a controller with its doors in one transaction.
 func (s *Store) AddController(ctx context.Context, c lintel.Controller, secretHash string, doors []lintel.Door) error {
-	err := s.engine.Write(ctx, func(tx Tx) error {
+	err := s.engine.Write(ctx, func(tx Tx) error { return addController(ctx, tx, c, secretHash, doors) })
+	if err != nil {
+		return internal("add controller", err)
+	}
+	return nil
+}
+
+func addController(ctx context.Context, tx Tx, c lintel.Controller, secretHash string, doors []lintel.Door) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at, driver, settings)
+		VALUES ($1, $2, $3, $4, '', 0, $5, $6, $7)`,
+		string(c.ID), string(c.OwnerID), c.Name, secretHash, ms(c.CreatedAt), c.Driver, c.Settings)
+	if err != nil {
+		return err
+	}
+	for _, d := range doors {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO controllers (id, owner_id, name, secret_hash, firmware, sessions, created_at, driver, settings)
-			VALUES ($1, $2, $3, $4, '', 0, $5, $6, $7)`,
-			string(c.ID), string(c.OwnerID), c.Name, secretHash, ms(c.CreatedAt), c.Driver, c.Settings)
+			INSERT INTO doors (id, controller_id, number, name, value, source, sensor_lost, session, sequence)
+			VALUES ($1, $2, $3, $4, 'unknown', 'inferred', $5, 0, 0)`,
+			string(d.ID), string(c.ID), int64(d.Number), d.Name, true)
 		if err != nil {
 			return err
 		}
-		for _, d := range doors {
-			_, err := tx.ExecContext(ctx, `
-				INSERT INTO doors (id, controller_id, number, name, value, source, sensor_lost, session, sequence)
-				VALUES ($1, $2, $3, $4, 'unknown', 'inferred', $5, 0, 0)`,
-				string(d.ID), string(c.ID), int64(d.Number), d.Name, true)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return internal("add controller", err)
 	}
 	return nil
 }
@@ -127,9 +129,22 @@ type Device struct {
 	Doors           []lintel.Door // by number
 }
 
-// Devices lists a person's controllers, oldest first.
+// Devices lists a person's controllers, oldest first. One that somebody else has
+// taken over is not there any more.
 func (s *Store) Devices(ctx context.Context, person lintel.ID) ([]Device, error) {
-	return s.devices(ctx, `WHERE c.owner_id = $1`, string(person))
+	return s.devices(ctx, `WHERE c.owner_id = $1 AND c.transferred_at IS NULL`, string(person))
+}
+
+// Device finds a controller; CodeNotFound when there is none, or somebody has taken it over.
+func (s *Store) Device(ctx context.Context, id lintel.ID) (Device, error) {
+	devices, err := s.devices(ctx, `WHERE c.id = $1 AND c.transferred_at IS NULL`, string(id))
+	if err == nil && len(devices) != 1 {
+		err = notFound("controller")
+	}
+	if err != nil {
+		return Device{}, err
+	}
+	return devices[0], nil
 }
 
 // AllDevices lists every controller, oldest first.
@@ -140,7 +155,7 @@ func (s *Store) AllDevices(ctx context.Context) ([]Device, error) {
 func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Device, error) {
 	var devices []Device
 	err := s.reads.each(ctx, `
-		SELECT c.id, c.owner_id, c.name, c.firmware, c.created_at, c.last_contact_at, c.revoked_at,
+		SELECT c.id, c.owner_id, c.name, c.firmware, c.driver, c.settings, c.created_at, c.last_contact_at, c.revoked_at,
 			p.given_name, p.family_name,
 			d.id, d.number, d.name, d.value, d.source, d.sensor_lost, d.since, d.observed_at, d.changed_at
 		FROM controllers c
@@ -153,7 +168,7 @@ func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Devic
 			var d lintel.Door
 			var created int64
 			var contact, revoked, since, observed, changed sql.NullInt64
-			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &created, &contact, &revoked,
+			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &v.Driver, &v.Settings, &created, &contact, &revoked,
 				&v.OwnerGivenName, &v.OwnerFamilyName,
 				&d.ID, &d.Number, &d.Name, &d.State.Value, &d.State.Source, &d.State.SensorLost, &since, &observed, &changed)
 			if err != nil {

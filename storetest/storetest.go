@@ -23,7 +23,7 @@ type testCase struct {
 func cases() []testCase {
 	return slices.Concat(peopleCases, tokenCases, controllerCases, deviceCases, authorityCases, recordCases,
 		settleCases, lateCases, historyCases, eventCases, stateCases, clientCases, grantCases, redeemCases, deviceCodeCases,
-		sessionCases, signInCases, ticketCases, expungeCases, raceCases, grantRaceCases, closeCases)
+		sessionCases, signInCases, ticketCases, enrolmentCases, expungeCases, raceCases, grantRaceCases, closeCases)
 }
 
 // Exercise runs the suite, each case on a database of its own.

@@ -22,16 +22,21 @@ var done = map[string]string{
 
 // overviewData is what the account's first page shows.
 type overviewData struct {
-	Person   lintel.Person
-	Apps     int
-	Browsers int
-	Passkeys int
-	Possible bool // passkeys are
-	Codes    int
+	Person      lintel.Person
+	Controllers int
+	Apps        int
+	Browsers    int
+	Passkeys    int
+	Possible    bool // passkeys are
+	Codes       int
 }
 
 func (p *Pages) overview(v *visit) answer {
 	d := overviewData{Person: v.person, Possible: p.accounts.PasskeysPossible()}
+	devices, err := p.store.Devices(v.Context(), v.person.ID)
+	if err != nil {
+		return p.failed(v, err)
+	}
 	apps, err := p.connected(v)
 	if err != nil {
 		return p.failed(v, err)
@@ -47,7 +52,7 @@ func (p *Pages) overview(v *visit) answer {
 	if d.Codes, err = p.accounts.RecoveryCodesLeft(v.Context(), v.person.ID); err != nil {
 		return p.failed(v, err)
 	}
-	d.Apps, d.Browsers, d.Passkeys = len(apps), len(sessions), len(passkeys)
+	d.Controllers, d.Apps, d.Browsers, d.Passkeys = len(devices), len(apps), len(sessions), len(passkeys)
 	return show("overview", d)
 }
 

@@ -19,7 +19,7 @@ func everyPage(t *testing.T) map[string]reply {
 		"recovery": stranger.get(t, "/sign-in/recovery"),
 		"problem":  b.get(t, "/account/nothing"),
 		"consent":  b.get(t, ask),
-		"overview": b.get(t, home), "apps": b.get(t, "/account/apps"), "sessions": b.get(t, "/account/sessions"),
+		"overview": b.get(t, home), "controllers": b.get(t, "/account/controllers"), "apps": b.get(t, "/account/apps"), "sessions": b.get(t, "/account/sessions"),
 		"password": b.get(t, passwordPath), "passkeys": b.get(t, "/account/passkeys"), "recovery-codes": b.get(t, "/account/recovery-codes"),
 		"device": b.get(t, "/device"), "device-confirm": b.post(t, "/device", url.Values{"user_code": {userCode}}),
 		"device-done": b.post(t, "/device", url.Values{"user_code": {userCode}, "decision": {"deny"}}),

@@ -57,6 +57,7 @@ func (p *Pages) routes() []route {
 		{path: "/account/sessions", access: signedIn, get: p.sessions},
 		{path: "/account/sessions/{id}/end", access: signedIn, post: p.endSession, page: "/account/sessions"},
 		{path: "/account/sessions/end-others", access: signedIn, post: p.endOtherSessions, page: "/account/sessions"},
+		{path: "/account/controllers", access: signedIn, get: p.controllers},
 		{path: passwordPath, access: signedIn, get: p.passwordPage, post: p.changePassword},
 		{path: "/account/passkeys", access: fresh, get: p.passkeys},
 		{path: "/account/passkeys/begin", access: fresh, post: p.beginAddPasskey, page: "/account/passkeys", script: true},

@@ -48,6 +48,7 @@ var answers = map[string]row{
 	"GET /device/{$}":                   same(to("/device"), to("/device")),
 	"GET /account":                      page(mustSignIn("/account")),
 	"GET /account/apps":                 page(mustSignIn("/account/apps")),
+	"GET /account/controllers":          page(mustSignIn("/account/controllers")),
 	"GET /account/sessions":             page(mustSignIn("/account/sessions")),
 	"GET /account/password":             page(mustSignIn("/account/password")),
 	"GET /account/passkeys":             page(mustSignIn("/account/passkeys")),

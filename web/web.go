@@ -70,6 +70,8 @@ type Store interface {
 	EndGrant(ctx context.Context, person, id lintel.ID, now time.Time) error
 	Tokens(ctx context.Context, person lintel.ID) ([]store.Token, error)
 	EndToken(ctx context.Context, person, id lintel.ID, now time.Time) error
+	Devices(ctx context.Context, person lintel.ID) ([]store.Device, error)
+	ControllerEvents(ctx context.Context, person lintel.ID, limit int) ([]store.NamedEvent, error)
 	AddTicket(ctx context.Context, t lintel.Ticket) error
 	// UseTicket gives a ticket's content to one caller; CodeNotFound for any other.
 	UseTicket(ctx context.Context, hash, kind, holder string, now time.Time) (content string, err error)

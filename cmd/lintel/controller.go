@@ -29,14 +29,15 @@ type doorListed struct {
 }
 
 func controllerCommand() *cobra.Command {
-	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand(), controllerRotateCommand(), controllerRevokeCommand())
+	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand(), controllerRotateCommand(), controllerRevokeCommand(),
+		controllerCodeCommand(), controllerReleaseCommand(), controllerKeepCommand(), controllerTakeCommand(), controllerEventsCommand())
 }
 
 func controllerAddCommand() *cobra.Command {
 	var user, name string
 	var doors []string
 	var count int
-	var asJSON bool
+	var asJSON, claim bool
 	var hardware vendorOptions
 	cmd := &cobra.Command{
 		Use:   "add --user EMAIL --name NAME [--door NAME]...",
@@ -53,6 +54,7 @@ door. Drivers: ` + driverNames() + `.`,
 	cmd.Flags().StringVar(&name, "name", "", "Name of the controller, as messages show it.")
 	cmd.Flags().StringArrayVar(&doors, "door", []string{"Garage door"}, "Name of a door; repeat it for more, numbered in this order.")
 	cmd.Flags().IntVar(&count, "count", 1, "Enrol this many, with a number behind the name.")
+	cmd.Flags().BoolVar(&claim, "claim", false, "Print a one-time code for \"lintel agent --claim\" instead of credentials.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line.")
 	_ = cmd.MarkFlagRequired("user")
 	hardware.flags(cmd)
@@ -68,6 +70,9 @@ door. Drivers: ` + driverNames() + `.`,
 		if err := hardware.check(cmd, count); err != nil {
 			return err
 		}
+		if claim {
+			return enrolForClaim(cmd, s, person.ID, name, doors, count, hardware, asJSON)
+		}
 		if hardware.driver != "" {
 			return enrolVendor(cmd, s, person.ID, name, doors, hardware, asJSON)
 		}
@@ -76,7 +81,7 @@ door. Drivers: ` + driverNames() + `.`,
 			if count > 1 {
 				numbered = fmt.Sprintf("%s %d", name, i+1)
 			}
-			c, err := enrol(ctx, s, person.ID, numbered, doors)
+			c, err := enrolNative(ctx, s, person.ID, numbered, doors)
 			if err != nil {
 				return err
 			}
@@ -104,12 +109,12 @@ topics                        lintel/v1/%s/...
 	return nil
 }
 
-// enrol stores a new controller with a secret of its own.
-func enrol(ctx context.Context, s *store.Store, owner lintel.ID, name string, doorNames []string) (credentials, error) {
+// enrolNative stores a new controller with a secret of its own.
+func enrolNative(ctx context.Context, s *store.Store, owner lintel.ID, name string, doorNames []string) (credentials, error) {
 	return enrolAs(ctx, s, lintel.Controller{OwnerID: owner, Name: name}, doorNames)
 }
 
-// enrolAs is enrol for a controller with a driver, or without one.
+// enrolAs is enrolNative for a controller with a driver, or without one.
 func enrolAs(ctx context.Context, s *store.Store, c lintel.Controller, doorNames []string) (credentials, error) {
 	if len(doorNames) == 0 || len(doorNames) > lintel.MaxDoors {
 		return credentials{}, &lintel.Error{Code: lintel.CodeInvalid, Message: fmt.Sprintf("a controller has 1 to %d doors", lintel.MaxDoors)}
@@ -205,6 +210,9 @@ func controllerRotateCommand() *cobra.Command {
 		if err := s.SetControllerSecret(ctx, id, secret.Hash(made), time.Now()); err != nil {
 			return err
 		}
+		if err := noteController(ctx, s, id, lintel.ControllerRotated); err != nil {
+			return err
+		}
 		if asJSON {
 			return printJSON(cmd.OutOrStdout(), map[string]string{"controller_id": string(id), "secret": made})
 		}
@@ -227,6 +235,9 @@ func controllerRevokeCommand() *cobra.Command {
 			return err
 		}
 		if err := s.RevokeController(ctx, id, time.Now()); err != nil {
+			return err
+		}
+		if err := noteController(ctx, s, id, lintel.ControllerRevoked); err != nil {
 			return err
 		}
 		return done(cmd, asJSON, "revoked", "controller_id", string(id))

@@ -12,16 +12,19 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"lintel/account"
+	"lintel/api"
 	"lintel/bridge"
 	"lintel/broker"
 	"lintel/config"
 	"lintel/control"
+	"lintel/enrol"
 	"lintel/httpapi"
 	"lintel/link"
 	"lintel/oauth"
@@ -113,7 +116,7 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 	var err error
 	s.registry = newRegistry(s.store)
 	s.bridge = bridge.New(l, s.registry, cfg.Deadline, steady, s.log)
-	s.broker, err = broker.New(s.registry, s.bridge, broker.Topics{
+	s.broker, err = broker.New(s.registry, secondConnections{s.bridge, s.store, s.log}, broker.Topics{
 		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
 	}, broker.DefaultLimits(), s.log)
 	if err != nil {
@@ -147,11 +150,14 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 // handler puts the fronts together: the API, the authorization server, and the
 // pages. Until there is an account there is only the page that makes one.
 func (s *service) handler(cfg config.Config) (http.Handler, error) {
-	apiHandler, err := httpapi.New(httpapi.Config{HardwareName: cfg.HardwareName, Now: time.Now, Log: s.log}, s.control, s.store)
+	source := sourceOf(cfg.TrustedProxies)
+	apiHandler, err := httpapi.New(httpapi.Config{
+		HardwareName: cfg.HardwareName, Source: source, Now: time.Now, Log: s.log, MQTT: s.mqttForClaims(cfg),
+		Claims: enrol.New(enrol.Config{Now: time.Now, Log: s.log}, s.store),
+	}, s.control, s.store)
 	if err != nil {
 		return nil, err
 	}
-	source := sourceOf(cfg.TrustedProxies)
 	s.accounts, err = account.New(account.Config{Origin: s.origin, Name: "Lintel", Now: time.Now, Log: s.log}, s.store)
 	if err != nil {
 		return nil, err
@@ -168,6 +174,13 @@ func (s *service) handler(cfg config.Config) (http.Handler, error) {
 	authorization.Routes(mux)
 	pages.Routes(mux)
 	return pages.Gate(clean(mux)), nil
+}
+
+// mqttForClaims is where hardware that has claimed a controller is to connect.
+func (s *service) mqttForClaims(cfg config.Config) api.V2MQTT {
+	_, port, _ := net.SplitHostPort(s.mqtt) // as the listener gave it
+	number, _ := strconv.Atoi(port)
+	return api.V2MQTT{Port: number, TLS: cfg.TLSCert != ""}
 }
 
 // clean answers an address that is not in its plain form like one that does not

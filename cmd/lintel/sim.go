@@ -146,7 +146,7 @@ func enrolFleet(cmd *cobra.Command, o simOptions, file string) (made []credentia
 		doors = append(doors, fmt.Sprintf("Simulated door %d", n+1))
 	}
 	for n := range o.controllers {
-		c, err := enrol(cmd.Context(), s, owner.ID, fmt.Sprintf("Simulated %d", n+1), doors)
+		c, err := enrolNative(cmd.Context(), s, owner.ID, fmt.Sprintf("Simulated %d", n+1), doors)
 		if err != nil {
 			return nil, err
 		}

@@ -32,6 +32,11 @@ func (o *vendorOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.travel, "travel", 20*time.Second, "With --driver: longest time that the door takes to move, 1s to 2m.")
 	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota, shelly or shelly1: a reed sensor at the closed end is wired. With opengarage: a plain opener with one button, not Security+.")
 	cmd.Flags().BoolVar(&o.sole, "sole-control", false, "With --driver: nothing else moves the door, no wall button and no remote control. Only then can a door with one button and one sensor be closed.")
+	o.endpointFlags(cmd)
+}
+
+// endpointFlags are for the printed settings only.
+func (o *vendorOptions) endpointFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.host, "mqtt-host", "", "With --driver: address of this service as the device reaches it, for the printed settings.")
 	cmd.Flags().IntVar(&o.port, "mqtt-port", 1883, "With --driver: port of the MQTT endpoint, for the printed settings.")
 	cmd.Flags().BoolVar(&o.useTLS, "mqtt-tls", false, "With --driver: the endpoint speaks TLS, for the printed settings.")
@@ -81,6 +86,11 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	if err != nil {
 		return err
 	}
+	return printVendor(cmd, made, kind, chosen, o, asJSON)
+}
+
+// printVendor prints what to enter on a firmware's pages.
+func printVendor(cmd *cobra.Command, made credentials, kind driver.Driver, chosen driver.Settings, o vendorOptions, asJSON bool) error {
 	host := o.host
 	if host == "" {
 		host = "ADDRESS-OF-THIS-SERVICE"

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"lintel"
+	"lintel/broker"
+	"lintel/store"
+)
+
+// secondConnections tells the owner of a controller when a connection took the place
+// of one that was there: the controller came back before the network noticed that it
+// was gone, or somebody else has its secret.
+type secondConnections struct {
+	broker.Handler
+	store *store.Store
+	log   *slog.Logger
+}
+
+// secondEvery is how often an owner is told of the same controller at the most: two
+// machines with one secret throw each other off again and again.
+const secondEvery = time.Hour
+
+// Connected implements broker.Handler.
+func (h secondConnections) Connected(c *broker.Connection) {
+	h.Handler.Connected(c)
+	if c.Replaces == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := h.store.AddControllerEvent(ctx, lintel.ControllerEvent{
+		ID: lintel.NewID(), ControllerID: c.Controller, Kind: lintel.SecondConnection, At: time.Now(),
+		Detail: "from " + c.Remote + ", in the place of " + c.Replaces,
+	}, secondEvery)
+	if err != nil {
+		h.log.Error("a second connection was not recorded", "controller", c.Controller, "error", err)
+	}
+}
