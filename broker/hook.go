@@ -131,15 +131,17 @@ func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 		c.generation, c.Rules = conn.generation, conn.rules
 	}
 	older := h.broker.register(cl, c)
-	if older != nil && older != c {
+	if older == nil {
+		h.broker.handler.Connected(c)
+		return
+	}
+	if older != c {
 		c.Replaces = older.Remote
 	}
-	h.broker.handler.Connected(c)
-	if older != nil {
-		h.broker.log.Warn("a second connection of one controller: the older one is ended",
-			"controller", cl.ID, "older", older.Remote, "newer", cl.Net.Remote)
-		older.Reset()
-	}
+	h.broker.log.Warn("a second connection of one controller: the older one is ended",
+		"controller", cl.ID, "older", older.Remote, "newer", cl.Net.Remote)
+	older.Reset()
+	aside(func() { h.broker.handler.Connected(c) }) // it tells the owner
 }
 
 // OnSubscribed announces that a client has subscribed.
