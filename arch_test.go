@@ -44,11 +44,12 @@ var rules = map[string]rule{
 	"secret":   {0, "", ""},
 	"limit":    {0, "", ""},
 	"config":   {0, "", "github.com/pelletier/go-toml/v2"},
+	"tcp":      {0, "", "golang.org/x/sys"},
 
 	"access":     {1, ".", ""},
 	"client":     {1, "api", ""},
 	"account":    {1, ". limit secret", "github.com/go-webauthn/webauthn golang.org/x/crypto golang.org/x/text"},
-	"broker":     {1, ".", "github.com/mochi-mqtt/server/v2 golang.org/x/sys"},
+	"broker":     {1, ". tcp", "github.com/mochi-mqtt/server/v2"},
 	"controller": {1, "door protocol", "github.com/eclipse/paho.mqtt.golang"},
 	"driver":     {1, "door", ""},
 
