@@ -69,12 +69,13 @@ var rules = map[string]rule{
 	"sim/firmware":   {3, "door sim", "github.com/eclipse/paho.mqtt.golang"},
 	"link":           {3, ". broker control protocol", ""},
 	"httpapi":        {3, ". access api control secret store", "github.com/go-json-experiment/json github.com/klauspost/compress"},
-	"bridge":         {4, ". broker controller door driver link", ""},
+	"upstream":       {2, ". driver tcp", "github.com/eclipse/paho.golang"},
+	"bridge":         {4, ". broker controller door driver link upstream", ""},
 	"web":            {4, ". account limit oauth secret store", ""},
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},
 
-	"cmd/lintel": {5, ". account bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite web",
+	"cmd/lintel": {5, ". account bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite upstream web",
 		"github.com/gofrs/flock github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ type vendorOptions struct {
 	host   string
 	port   int
 	useTLS bool
+
+	upstream bool
 }
 
 func (o *vendorOptions) flags(cmd *cobra.Command) {
@@ -32,6 +35,7 @@ func (o *vendorOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.travel, "travel", 20*time.Second, "With --driver: longest time that the door takes to move, 1s to 2m.")
 	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota, shelly or shelly1: a reed sensor at the closed end is wired. With opengarage: a plain opener with one button, not Security+.")
 	cmd.Flags().BoolVar(&o.sole, "sole-control", false, "With --driver: nothing else moves the door, no wall button and no remote control. Only then can a door with one button and one sensor be closed.")
+	cmd.Flags().BoolVar(&o.upstream, "upstream", false, "With --driver: the device stays at the broker of serve --mqtt-upstream, with the login that it has there.")
 	cmd.Flags().StringVar(&o.host, "mqtt-host", "", "With --driver: address of this service as the device reaches it, for the printed settings.")
 	cmd.Flags().IntVar(&o.port, "mqtt-port", 1883, "With --driver: port of the MQTT endpoint, for the printed settings.")
 	cmd.Flags().BoolVar(&o.useTLS, "mqtt-tls", false, "With --driver: the endpoint speaks TLS, for the printed settings.")
@@ -42,9 +46,14 @@ func (o *vendorOptions) check(cmd *cobra.Command, count int) error {
 	if o.driver != "" && count != 1 {
 		return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is for controllers without --driver"}
 	}
-	for _, name := range []string{"base", "entity", "travel", "sensor", "sole-control", "mqtt-host", "mqtt-port", "mqtt-tls"} {
+	for _, name := range []string{"base", "entity", "travel", "sensor", "sole-control", "upstream", "mqtt-host", "mqtt-port", "mqtt-tls"} {
 		if o.driver == "" && cmd.Flags().Changed(name) {
 			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--" + name + " goes with --driver"}
+		}
+	}
+	for _, name := range []string{"mqtt-host", "mqtt-port", "mqtt-tls"} {
+		if o.upstream && cmd.Flags().Changed(name) {
+			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--" + name + " is for devices that connect to this service, not with --upstream"}
 		}
 	}
 	return nil
@@ -63,7 +72,7 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	if err != nil {
 		return err
 	}
-	chosen := driver.Settings{Base: o.base, Entity: o.entity, Travel: o.travel, Sensor: o.sensor, Sole: o.sole}
+	chosen := driver.Settings{Base: o.base, Entity: o.entity, Travel: o.travel, Sensor: o.sensor, Sole: o.sole, Upstream: o.upstream}
 	switch {
 	case len(doors) != 1:
 		return &lintel.Error{Code: lintel.CodeInvalid, Message: "a controller with a driver has one door"}
@@ -73,6 +82,11 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	if err := kind.Check(chosen); err != nil {
 		return err
 	}
+	if o.upstream {
+		if err := onlyAtTheBroker(cmd.Context(), s, kind, chosen); err != nil {
+			return err
+		}
+	}
 	settings, err := json.Marshal(chosen)
 	if err != nil {
 		return err
@@ -80,6 +94,9 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	made, err := enrolAs(cmd.Context(), s, lintel.Controller{OwnerID: owner, Name: name, Driver: kind.Name(), Settings: string(settings)}, doors)
 	if err != nil {
 		return err
+	}
+	if o.upstream {
+		return printUpstream(cmd, made, kind, chosen, asJSON)
 	}
 	host := o.host
 	if host == "" {
@@ -92,4 +109,41 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	fmt.Fprintf(cmd.OutOrStdout(), "controller  %s\ndoor        %s  %s\n\n%s\nThe password is not stored and will not be shown again.\n",
 		made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, setup)
 	return nil
+}
+
+// upstreamEnrolled is a device that stays at the owner's broker: it has no secret here.
+type upstreamEnrolled struct {
+	ControllerID string       `json:"controller_id"`
+	Name         string       `json:"name"`
+	Doors        []doorListed `json:"doors"`
+	Driver       string       `json:"driver"`
+	Publishes    []string     `json:"publishes"` // filters of what Lintel reads at the broker
+	Commands     []string     `json:"commands"`  // filters of what Lintel writes
+	Setup        string       `json:"setup"`
+}
+
+// printUpstream prints what matters for a device that stays at the owner's broker.
+func printUpstream(cmd *cobra.Command, made credentials, kind driver.Driver, chosen driver.Settings, asJSON bool) error {
+	topics := kind.Topics(chosen)
+	setup := kind.Setup(chosen, driver.Login{})
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, kind.Name(), topics.Publish, topics.Subscribe, setup})
+	}
+	var rules strings.Builder
+	for _, filter := range topics.Publish {
+		fmt.Fprintf(&rules, "  topic read %s\n", filter)
+	}
+	for _, filter := range topics.Subscribe {
+		fmt.Fprintf(&rules, "  topic write %s\n", filter)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), `controller  %s
+door        %s  %s
+
+The device stays at your broker, with the login that it has there. In an access list of
+Mosquitto, Lintel's user needs these lines. Nobody but the device should write what
+Lintel reads, and nobody but Lintel what it writes: whoever can moves the door.
+
+%s
+%s`, made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, rules.String(), setup)
+	return err
 }
