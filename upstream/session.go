@@ -105,8 +105,7 @@ func (s *session) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = s.client.Disconnect(&paho.Disconnect{})
-			return
+			return // there is no will that a farewell would spare
 		case <-s.ended:
 			return
 		case <-s.client.Done():
