@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,6 +67,7 @@ type fake struct {
 	t *testing.T
 	net.Listener
 	devices *enrolled
+	ahead   atomic.Int64 // of the clock that the client sees, in nanoseconds
 }
 
 func start(t *testing.T) *fake {
@@ -76,7 +78,7 @@ func start(t *testing.T) *fake {
 	}
 	f := &fake{t: t, Listener: l, devices: &enrolled{devices: []Device{{ID: theDevice, Driver: plain{}, Settings: driver.Settings{Base: "d"}}},
 		connected: make(chan *Connection, 10), received: make(chan string, 10), disconnected: make(chan *Connection, 10)}}
-	c := New(Config{Address: l.Addr().String(), Username: "lintel", Password: "a password", Now: time.Now, Log: slog.New(slog.DiscardHandler)}, f.devices, f.devices)
+	c := New(Config{Address: l.Addr().String(), Username: "lintel", Password: "a password", Now: f.now, Log: slog.New(slog.DiscardHandler)}, f.devices, f.devices)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx) })
@@ -86,6 +88,18 @@ func start(t *testing.T) *fake {
 		running.Wait()
 	})
 	return f
+}
+
+func (f *fake) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
+
+// later lets time pass for the client.
+func (f *fake) later(d time.Duration) { f.ahead.Add(int64(d)) }
+
+// enrol changes what is enrolled.
+func (e *enrolled) enrol(devices ...Device) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.devices = devices
 }
 
 // peer is one connection of the client, at the broker.
@@ -212,6 +226,77 @@ func TestPresence(t *testing.T) {
 	p.Close()
 	next(t, "its end with the broker's connection", f.devices.disconnected)
 	f.accept().ready()
+}
+
+// TestADeviceThatConnectsAnew is another one: what was known of it is of before. What it
+// says in the moment of its beginning belongs together.
+func TestADeviceThatConnectsAnew(t *testing.T) {
+	f, p, first := there(t)
+	p.publish("d/online", "yes", false)
+	if got := next(t, "its word", f.devices.received); got != "d/online yes" || first.Ended() {
+		t.Errorf("it said %q, and ended: %v", got, first.Ended())
+	}
+	f.later(settles)
+	p.publish("d/online", "yes", false)
+	if gone := next(t, "its end", f.devices.disconnected); gone != first {
+		t.Error("another connection ended")
+	}
+	if again := next(t, "its return", f.devices.connected); again == first || again.Ended() {
+		t.Error("it is the same connection")
+	}
+}
+
+// TestAResetDeviceIsNotHeardForAWhile: one that says more than can be dealt with would
+// begin again and again.
+func TestAResetDeviceIsNotHeardForAWhile(t *testing.T) {
+	f, p, c := there(t)
+	c.Reset()
+	next(t, "its end", f.devices.disconnected)
+	p.publish("d/state", "unheard", false)
+	p.write(&packets.Publish{QoS: 1, PacketID: 7, Topic: "d/state", Payload: []byte("unheard"), Properties: &packets.Properties{}})
+	if _, ok := p.next().Content.(*packets.Puback); !ok {
+		t.Fatal("no confirmation")
+	}
+	// Confirmed is what has been handed on: wait until it has been looked at, too.
+	f.devices.enrol(Device{ID: theDevice, Driver: plain{}, Settings: driver.Settings{Base: "d"}}, Device{ID: "another", Driver: plain{}, Settings: driver.Settings{Base: "e"}})
+	subscribe := p.next().Content.(*packets.Subscribe)
+	p.write(&packets.Suback{PacketID: subscribe.PacketID, Reasons: []byte{1}, Properties: &packets.Properties{}})
+	f.later(resetPause)
+	p.publish("d/state", "heard", false)
+	next(t, "its return", f.devices.connected)
+	if got := next(t, "its word", f.devices.received); got != "d/state heard" {
+		t.Errorf("it said %q", got)
+	}
+}
+
+// TestEnrolledWhileItRuns: devices come and go without a restart, and a second controller
+// for the same device is left out.
+func TestEnrolledWhileItRuns(t *testing.T) {
+	f, p, c := there(t)
+	other := Device{ID: "another", Driver: plain{}, Settings: driver.Settings{Base: "e"}}
+	f.devices.enrol(Device{ID: "twin", Driver: plain{}, Settings: driver.Settings{Base: "e"}}, other)
+	if gone := next(t, "the revoked one's end", f.devices.disconnected); gone != c {
+		t.Error("another connection ended")
+	}
+	subscribe, ok := p.next().Content.(*packets.Subscribe)
+	if !ok || len(subscribe.Subscriptions) != 1 || subscribe.Subscriptions[0].Topic != "e/#" {
+		t.Fatalf("subscribed to %+v", subscribe)
+	}
+	p.write(&packets.Suback{PacketID: subscribe.PacketID, Reasons: []byte{1}, Properties: &packets.Properties{}})
+	unsubscribe, ok := p.next().Content.(*packets.Unsubscribe)
+	if !ok || len(unsubscribe.Topics) != 1 || unsubscribe.Topics[0] != "d/#" {
+		t.Fatalf("unsubscribed from %+v", unsubscribe)
+	}
+	p.write(&packets.Unsuback{PacketID: unsubscribe.PacketID, Reasons: []byte{0}, Properties: &packets.Properties{}})
+	p.publish("d/state", "closed", false)
+	p.publish("e/state", "closed", false)
+	if there := next(t, "the other device", f.devices.connected); there.ID() != "twin" {
+		t.Errorf("connected as %s", there.ID())
+	}
+	next(t, "its word", f.devices.received)
+	if len(f.devices.connected) != 0 {
+		t.Error("one device is two")
+	}
 }
 
 // TestACommandIsConfirmed after the broker has shown that it is there.
