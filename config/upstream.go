@@ -46,7 +46,7 @@ func (c Config) checkUpstream() []error {
 		faults = append(faults, errors.New("--mqtt-upstream-password goes with --mqtt-upstream"))
 	}
 	if c.MQTTUpstreamCA != "" && !secure {
-		faults = append(faults, errors.New("--mqtt-upstream-ca goes with --mqtt-upstream tls://..."))
+		faults = append(faults, errors.New("--mqtt-upstream-ca goes with an --mqtt-upstream that begins with tls://"))
 	}
 	if c.MQTTUpstream != nil && !secure && !c.AllowPlaintext && !loopback(c.MQTTUpstream.Host) {
 		faults = append(faults, errors.New(

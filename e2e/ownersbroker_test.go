@@ -19,6 +19,7 @@ type mosquitto struct {
 	*process
 	dir     string
 	Address string
+	program []string // that runs it
 }
 
 const (
@@ -34,11 +35,17 @@ func startMosquitto(t *testing.T, lines ...string) *mosquitto {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mosquitto{dir: t.TempDir(), Address: l.Addr().String()}
+	m := &mosquitto{dir: t.TempDir(), Address: l.Addr().String(), program: []string{found("mosquitto")}}
 	l.Close()
-	m.prepare(t, lines...)
+	m.prepare(t, append([]string{m.listener()}, lines...)...)
 	m.run(t)
 	return m
+}
+
+// listener is the line for loopback. What is of TLS comes after it.
+func (m *mosquitto) listener() string {
+	_, port, _ := net.SplitHostPort(m.Address)
+	return "listener " + port + " 127.0.0.1"
 }
 
 // prepare writes what the broker needs.
@@ -50,9 +57,8 @@ func (m *mosquitto) prepare(t *testing.T, lines ...string) {
 			t.Fatalf("mosquitto_passwd: %v %s", err, out)
 		}
 	}
-	_, port, _ := net.SplitHostPort(m.Address)
 	m.write("mosquitto.conf", append([]string{
-		"listener " + port + " 127.0.0.1", "password_file " + passwords, "allow_anonymous false",
+		"per_listener_settings false", "password_file " + passwords, "allow_anonymous false",
 		"persistence true", "persistence_location " + m.dir + "/", "autosave_interval 1", "log_type all",
 	}, lines...)...)
 }
@@ -76,7 +82,7 @@ func (m *mosquitto) write(name string, lines ...string) {
 // run starts the broker, or starts it again at the same address.
 func (m *mosquitto) run(t *testing.T) {
 	t.Helper()
-	m.process = launch(t, exec.Command(found("mosquitto"), "-c", filepath.Join(m.dir, "mosquitto.conf")))
+	m.process = launch(t, exec.Command(m.program[0], append(m.program[1:], "-c", filepath.Join(m.dir, "mosquitto.conf"))...))
 	eventually(t, "mosquitto to listen", func() bool {
 		conn, err := net.Dial("tcp", m.Address)
 		if err == nil {

@@ -82,8 +82,8 @@ func TestFirmwaresAtTheOwnersBroker(t *testing.T) {
 			rules = append(rules, "topic write "+filter)
 		}
 	}
-	m := &mosquitto{dir: t.TempDir(), Address: l.Addr().String()}
-	m.prepare(t, "acl_file "+m.file("access", strings.Join(rules, "\n")+"\n"))
+	m := &mosquitto{dir: t.TempDir(), Address: l.Addr().String(), program: []string{found("mosquitto")}}
+	m.prepare(t, m.listener(), "acl_file "+m.file("access", strings.Join(rules, "\n")+"\n"))
 	m.run(t)
 	h.awaitLog(connectedUpstream)
 
@@ -160,6 +160,47 @@ func TestWhatTheBrokerKeptIsNoEvidence(t *testing.T) {
 	}
 	if rest := heard.interruptAndRead(); strings.Contains(rest, "/door") {
 		t.Errorf("it was told %s", rest)
+	}
+}
+
+// TestADeviceThatWasThereFirst says where its door is when it is asked: what it said when
+// it connected was said to others.
+func TestADeviceThatWasThereFirst(t *testing.T) {
+	t.Parallel()
+	m := startMosquitto(t)
+	plugged := map[string]*device{}
+	asked := func(d *device, filter string, told func(d *device, topic, payload string)) {
+		d.wait(d.mqtt.Subscribe(filter, 0, func(_ paho.Client, c paho.Message) {
+			d.did(c.Topic() + " " + string(c.Payload()))
+			told(d, c.Topic(), string(c.Payload()))
+		}))
+	}
+	plugged["ratgdo"], _ = ratgdoAt(t, m, "closed")
+	for _, f := range firmwares() {
+		switch f.driver {
+		case "opengarage", "shelly1":
+			continue // the one speaks every 15 s, the other is played without its answer
+		}
+		d := plugInto(t, f.base, m.options("id-of-"+f.driver).SetWill(f.will, f.gone, 1, true))
+		asked(d, f.listen, f.told)
+		if f.driver == "esphome" {
+			asked(d, "garage/lintel/ask", func(d *device, _, _ string) { f.ready(d) })
+		}
+		f.ready(d)
+		plugged[f.driver] = d
+	}
+	h := startHouseAt(t, m.Address)
+	v := h.addUpstream("ratgdo", "--base", upstreamRatgdo, "--travel", "2s")
+	h.awaitDoor(v.door(), "closed/opener/true/CLOSED")
+	for _, f := range firmwares() {
+		if plugged[f.driver] != nil {
+			h.awaitDoor(h.addUpstream(f.driver, f.args...).door(), f.closed)
+		}
+	}
+	for driver, d := range plugged {
+		if told := movements(d.commands()); told != "" {
+			t.Errorf("%s was told %s", driver, told)
+		}
 	}
 }
 
