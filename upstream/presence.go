@@ -54,3 +54,15 @@ func SameDoor(a, b driver.Topics) bool {
 	}
 	return covers(a.Commands, b.Commands) || covers(b.Commands, a.Commands)
 }
+
+// Writes are the filters of what is published for a device: its commands, and what asks
+// it where its door is.
+func Writes(kind driver.Driver, s driver.Settings) []string {
+	filters := slices.Clone(kind.Topics(s).Commands)
+	for _, question := range kind.Device(s).Connected() {
+		if !matches(filters, question.Topic) {
+			filters = append(filters, question.Topic)
+		}
+	}
+	return filters
+}

@@ -432,3 +432,13 @@ func TestSameDoor(t *testing.T) {
 		}
 	}
 }
+
+// TestWrites is no more than what is published: a firmware may subscribe to more.
+func TestWrites(t *testing.T) {
+	if got := Writes(plain{}, driver.Settings{Base: "d"}); len(got) != 1 || got[0] != "d/cmd/#" {
+		t.Errorf("%q", got)
+	}
+	if got := Writes(plain{}, driver.Settings{Base: "e"}); len(got) != 2 || got[1] != "d/cmd/ask" {
+		t.Errorf("%q", got)
+	}
+}

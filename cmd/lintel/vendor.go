@@ -11,6 +11,7 @@ import (
 	"lintel"
 	"lintel/driver"
 	"lintel/store"
+	"lintel/upstream"
 )
 
 // vendorOptions are the flags of "controller add" for the firmware of others.
@@ -118,22 +119,22 @@ type upstreamEnrolled struct {
 	Doors        []doorListed `json:"doors"`
 	Driver       string       `json:"driver"`
 	Publishes    []string     `json:"publishes"` // filters of what Lintel reads at the broker
-	Commands     []string     `json:"commands"`  // filters of what Lintel writes
+	Commands     []string     `json:"commands"`  // filters of what Lintel writes there
 	Setup        string       `json:"setup"`
 }
 
 // printUpstream prints what matters for a device that stays at the owner's broker.
 func printUpstream(cmd *cobra.Command, made credentials, kind driver.Driver, chosen driver.Settings, asJSON bool) error {
-	topics := kind.Topics(chosen)
+	reads, writes := kind.Topics(chosen).Publish, upstream.Writes(kind, chosen)
 	setup := kind.Setup(chosen, driver.Login{})
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, kind.Name(), topics.Publish, topics.Subscribe, setup})
+		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, kind.Name(), reads, writes, setup})
 	}
 	var rules strings.Builder
-	for _, filter := range topics.Publish {
+	for _, filter := range reads {
 		fmt.Fprintf(&rules, "  topic read %s\n", filter)
 	}
-	for _, filter := range topics.Subscribe {
+	for _, filter := range writes {
 		fmt.Fprintf(&rules, "  topic write %s\n", filter)
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), `controller  %s
