@@ -44,11 +44,12 @@ var rules = map[string]rule{
 	"secret":   {0, "", ""},
 	"limit":    {0, "", ""},
 	"config":   {0, "", "github.com/pelletier/go-toml/v2"},
+	"tcp":      {0, "", "golang.org/x/sys"},
 
 	"access":     {1, ".", ""},
 	"client":     {1, "api", ""},
 	"account":    {1, ". limit secret", "github.com/go-webauthn/webauthn golang.org/x/crypto golang.org/x/text"},
-	"broker":     {1, ".", "github.com/mochi-mqtt/server/v2 golang.org/x/sys"},
+	"broker":     {1, ". tcp", "github.com/mochi-mqtt/server/v2"},
 	"controller": {1, "door protocol", "github.com/eclipse/paho.mqtt.golang"},
 	"driver":     {1, "door", ""},
 
@@ -68,13 +69,14 @@ var rules = map[string]rule{
 	"sim/firmware":   {3, "door sim", "github.com/eclipse/paho.mqtt.golang"},
 	"enrol":          {3, ". limit secret store", ""},
 	"link":           {3, ". broker control protocol", ""},
+	"upstream":       {2, ". driver tcp", "github.com/eclipse/paho.golang"},
 	"httpapi":        {4, ". access api control enrol secret store", "github.com/go-json-experiment/json github.com/klauspost/compress"},
-	"bridge":         {4, ". broker controller door driver link", ""},
+	"bridge":         {4, ". broker controller door driver link upstream", ""},
 	"web":            {4, ". account limit oauth secret store", ""},
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},
 
-	"cmd/lintel": {5, ". account api bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota enrol httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite web",
+	"cmd/lintel": {5, ". account api bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota enrol httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite upstream web",
 		"github.com/gofrs/flock github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
 }
 

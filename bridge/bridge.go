@@ -12,12 +12,27 @@ import (
 	"time"
 
 	"lintel"
-	"lintel/broker"
 	"lintel/controller"
 	"lintel/door"
 	"lintel/driver"
 	"lintel/link"
 )
+
+// Connection is the way to one device, from when it is there until it is gone.
+type Connection interface {
+	// ID is of the controller that the device is.
+	ID() lintel.ID
+	// SubscribedTo reports whether the device takes what a filter lets through.
+	SubscribedTo(filter string) bool
+	// SendTo sends a message now, or fails.
+	SendTo(topic string, payload []byte) error
+	// Deliver is SendTo for what moves a door. It returns once it is confirmed, as far as
+	// that can be known. After an error the message may have arrived, and does not later.
+	Deliver(topic string, payload []byte, limit time.Duration) error
+	Ended() bool
+	// Reset ends the connection so that what was sent dies with it.
+	Reset()
+}
 
 // Devices knows what is behind an identity.
 type Devices interface {
@@ -26,7 +41,8 @@ type Devices interface {
 }
 
 // Bridge hands connections that speak the controller protocol to the link, and
-// runs a controller for every other. It implements broker.Handler.
+// runs a controller for every other. It implements broker.Handler, and by Upstream
+// upstream.Handler.
 type Bridge struct {
 	link    *link.Link
 	devices Devices
@@ -38,50 +54,33 @@ type Bridge struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex // guards units
-	units map[*broker.Connection]*unit
+	units map[Connection]*unit
 }
 
 // New returns a Bridge before a link. deadline is how long commands are given.
 func New(l *link.Link, devices Devices, deadline time.Duration, now func() time.Time, log *slog.Logger) *Bridge {
-	return &Bridge{link: l, devices: devices, deadline: deadline, now: now, log: log, units: map[*broker.Connection]*unit{}}
+	return &Bridge{link: l, devices: devices, deadline: deadline, now: now, log: log, units: map[Connection]*unit{}}
 }
 
-// lookTimeout bounds finding out what a device is.
-const lookTimeout = 10 * time.Second
-
-// Connected implements broker.Handler.
-func (b *Bridge) Connected(c *broker.Connection) {
-	if !c.Rules.Foreign() {
-		b.link.Connected(c)
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
-	defer cancel()
-	kind, settings, err := b.devices.Device(ctx, c.Controller)
-	if err != nil {
-		b.log.Error("a device's driver is not known", "controller", c.Controller, "error", err)
-		c.Reset()
-		return
-	}
+// add makes a unit of a device that is there. It takes no commands before begin.
+func (b *Bridge) add(c Connection, kind driver.Driver, settings driver.Settings) *unit {
+	u := newUnit(c, kind, settings, b.now, min(deliverTimeout, b.deadline/2))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.units[c] = newUnit(c, kind, settings, b.now, min(deliverTimeout, b.deadline/2))
+	b.units[c] = u
+	return u
 }
 
-// Subscribed implements broker.Handler. A device that takes commands becomes a
-// controller, and is asked where its door is.
-func (b *Bridge) Subscribed(c *broker.Connection) {
-	u := b.unit(c)
-	if u == nil || !u.ready() {
-		return
-	}
+// begin makes a controller of a device that takes commands, once, and asks it where
+// its door is.
+func (b *Bridge) begin(u *unit) {
 	u.begin.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		u.stop = cancel
 		b.running.Go(func() {
 			controller.New(controller.Config{
 				Firmware: u.kind.Name(), Doors: map[int]door.Config{1: u.door},
-				Hardware: u, Dialer: dialer{b, u}, Now: b.now, Log: b.log.With("controller", c.Controller),
+				Hardware: u, Dialer: dialer{b, u}, Now: b.now, Log: b.log.With("controller", u.conn.ID()),
 			}).Run(ctx)
 		})
 		b.running.Go(u.pump)
@@ -89,23 +88,14 @@ func (b *Bridge) Subscribed(c *broker.Connection) {
 	})
 }
 
-// Received implements broker.Handler.
-func (b *Bridge) Received(c *broker.Connection, name string, payload []byte) {
-	if !c.Rules.Foreign() {
-		b.link.Received(c, name, payload)
-		return
-	}
-	if u := b.unit(c); u != nil {
-		u.hear(driver.Message{Topic: name, Payload: payload})
-	}
+func (b *Bridge) unit(c Connection) *unit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.units[c]
 }
 
-// Disconnected implements broker.Handler.
-func (b *Bridge) Disconnected(c *broker.Connection) {
-	if !c.Rules.Foreign() {
-		b.link.Disconnected(c)
-		return
-	}
+// remove ends the unit of a device that is gone.
+func (b *Bridge) remove(c Connection) {
 	b.mu.Lock()
 	u := b.units[c]
 	delete(b.units, c)
@@ -115,11 +105,6 @@ func (b *Bridge) Disconnected(c *broker.Connection) {
 	}
 }
 
-// Wait returns when all controllers have ended. The broker has been closed before.
+// Wait returns when all controllers have ended. Where devices come from has been
+// closed before.
 func (b *Bridge) Wait() { b.running.Wait() }
-
-func (b *Bridge) unit(c *broker.Connection) *unit {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.units[c]
-}

@@ -85,7 +85,7 @@ func (p *pipe) Publish(name string, payload []byte, stored func()) {
 func (p *pipe) Close() { p.once.Do(func() { close(p.done) }) }
 
 // ID implements link.Peer.
-func (p *pipe) ID() lintel.ID { return p.unit.conn.Controller }
+func (p *pipe) ID() lintel.ID { return p.unit.conn.ID() }
 
 // Send implements link.Peer.
 func (p *pipe) Send(name string, payload []byte) error {

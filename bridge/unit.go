@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lintel/broker"
 	"lintel/controller"
 	"lintel/door"
 	"lintel/driver"
@@ -18,7 +18,7 @@ import (
 // unit is one connection of a device: the hardware of a controller. It implements
 // controller.Hardware.
 type unit struct {
-	conn   *broker.Connection
+	conn   Connection
 	kind   driver.Driver
 	topics driver.Topics
 	now    func() time.Time
@@ -40,7 +40,7 @@ type unit struct {
 // maxWaiting is how many messages of a device wait at the most.
 const maxWaiting = 256
 
-func newUnit(c *broker.Connection, kind driver.Driver, s driver.Settings, now func() time.Time, limit time.Duration) *unit {
+func newUnit(c Connection, kind driver.Driver, s driver.Settings, now func() time.Time, limit time.Duration) *unit {
 	u := &unit{conn: c, kind: kind, topics: kind.Topics(s), device: kind.Device(s), now: now, limit: limit,
 		heard: make(chan driver.Message, maxWaiting), inputs: make(chan controller.Input), ended: make(chan struct{})}
 	u.door = u.device.Door()
@@ -60,7 +60,7 @@ func (u *unit) ask(log *slog.Logger) {
 	u.mu.Unlock()
 	for _, m := range messages {
 		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
-			log.Info("a device could not be asked", "controller", u.conn.Controller, "error", err)
+			log.Info("a device could not be asked", "controller", u.conn.ID(), "error", err)
 			return
 		}
 	}
@@ -159,8 +159,7 @@ func (u *unit) Inputs() <-chan controller.Input { return u.inputs }
 const deliverTimeout = time.Second
 
 // Actuate implements controller.Hardware. The firmware of others acknowledges
-// nothing: a command counts as taken once the device's machine has confirmed its
-// bytes.
+// nothing: a command counts as taken once its connection calls it delivered.
 func (u *unit) Actuate(_ int, effect door.Effect) error {
 	if !u.ready() {
 		return controller.ErrUnreachable // it has unsubscribed
@@ -172,17 +171,18 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	u.known.Store(false)
 	began := u.now()
 	for _, m := range messages {
-		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
+		err := errNoTime
+		if left := u.limit - u.now().Sub(began); left > 0 {
+			err = u.conn.Deliver(m.Topic, m.Payload, left)
+		}
+		if err != nil {
 			return fmt.Errorf("%w: %w", controller.ErrUnreachable, err)
 		}
 	}
-	left := u.limit - u.now().Sub(began)
-	if left <= 0 || !u.conn.Delivered(left) {
-		u.conn.Reset()
-		return controller.ErrUnreachable
-	}
 	return nil
 }
+
+var errNoTime = errors.New("there is no time left for it")
 
 // messages translates an effect. The door machine decided by what the controller
 // has taken so far: where the driver has heard more, it might mean another way.

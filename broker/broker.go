@@ -23,6 +23,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 
 	"lintel"
+	"lintel/tcp"
 )
 
 // Authenticator knows the controllers' secrets.
@@ -264,7 +265,7 @@ func (c *Connection) SubscribedTo(filter string) bool {
 // is always true.
 func (c *Connection) Delivered(limit time.Duration) bool {
 	conn, ok := c.client.Net.Conn.(*guardedConn)
-	if !ok || confirmed(tcpOf(conn.Conn), limit) {
+	if !ok || tcp.Confirmed(tcpOf(conn.Conn), limit) {
 		return true
 	}
 	c.Reset()

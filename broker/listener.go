@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mochi-mqtt/server/v2/listeners"
+
+	"lintel/tcp"
 )
 
 // listener guards what the MQTT server leaves open: it bounds connections that
@@ -161,7 +163,7 @@ type guardedConn struct {
 func (c *guardedConn) authenticated(generation uint64) {
 	c.generation = generation
 	c.ready.Store(true)
-	hardenTCP(tcpOf(c.Conn))
+	tcp.Harden(tcpOf(c.Conn))
 	c.finished()
 }
 
@@ -188,6 +190,6 @@ func tcpOf(conn net.Conn) *net.TCPConn {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
-	tcp, _ := conn.(*net.TCPConn)
-	return tcp
+	plain, _ := conn.(*net.TCPConn)
+	return plain
 }

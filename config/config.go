@@ -33,6 +33,10 @@ type Config struct {
 	Deadline       time.Duration // how long a controller has to answer
 	HardwareName   string        // stands in messages where no controller is known
 	LogLevel       slog.Level
+
+	MQTTUpstream         *url.URL // of the owner's own broker: tls or mqtt, with a port, maybe a user name; nil for none
+	MQTTUpstreamPassword string
+	MQTTUpstreamCA       string // PEM file; empty for the system's
 }
 
 // Option is one row of the table.
@@ -64,6 +68,12 @@ func Options() []Option {
 			set: address(func(c *Config) *string { return &c.HTTP })},
 		{Name: "mqtt", Default: "127.0.0.1:1883", Usage: "Address to serve controllers on by MQTT; port 0 chooses a free one.",
 			set: address(func(c *Config) *string { return &c.MQTT })},
+		{Name: "mqtt-upstream", Default: "", Usage: "MQTT broker that you already run and some devices stay at, like tls://lintel@broker.example:8883. Empty: none.", Secret: true,
+			set: upstreamURL},
+		{Name: "mqtt-upstream-password", Default: "", Usage: "Password at that broker.", Secret: true,
+			set: text(func(c *Config) *string { return &c.MQTTUpstreamPassword })},
+		{Name: "mqtt-upstream-ca", Default: "", Usage: "PEM file with the certificates that sign that broker's. Empty: those of the system.",
+			set: text(func(c *Config) *string { return &c.MQTTUpstreamCA })},
 		{Name: "public-url", Default: "", Usage: "Address at which people and apps reach the service, like https://doors.example; the OAuth issuer. Empty: the address of --http.",
 			set: publicURL},
 		{Name: "trusted-proxies", Default: "", Usage: "Networks of reverse proxies whose X-Forwarded-For is believed, separated by commas, like 127.0.0.1/32.",
@@ -279,6 +289,7 @@ func (c Config) check() []error {
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Scheme == "http" && !c.AllowPlaintext && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
 		faults = append(faults, errors.New("--public-url is plain http beyond this machine; passwords and tokens would be carried in plain text"))
 	}
+	faults = append(faults, c.checkUpstream()...)
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return faults
 }

@@ -15,24 +15,30 @@ import (
 // values has, for each option, three values that differ from its default: for
 // the file, the environment and the flag. A bool has only two.
 var values = map[string][3]string{
-	"http":            {"127.0.0.1:1", "[::1]:2", "localhost:3"},
-	"mqtt":            {"127.0.0.1:4", "[::1]:5", "localhost:6"},
-	"public-url":      {"https://file.example", "https://environment.example:8443", "http://localhost:8080"},
-	"trusted-proxies": {"10.0.0.0/8", "192.0.2.0/24,::1/128", "127.0.0.1/32"},
-	"data":            {"from file", "from environment", "from flag"},
-	"database":        {"postgres://file/db", "postgresql://environment/db", "postgres://flag/db"},
-	"tls-cert":        {"file.pem", "environment.pem", "flag.pem"},
-	"tls-key":         {"file.key", "environment.key", "flag.key"},
-	"allow-plaintext": {"true", "false", "true"},
-	"deadline":        {"1s", "2s", "3s"},
-	"hardware-name":   {"File", "Environment", "Flag"},
-	"log-level":       {"debug", "warn", "error"},
+	"http":                   {"127.0.0.1:1", "[::1]:2", "localhost:3"},
+	"mqtt":                   {"127.0.0.1:4", "[::1]:5", "localhost:6"},
+	"mqtt-upstream":          {"mqtt://localhost", "tls://environment.example:1", "tls://user@flag.example"},
+	"mqtt-upstream-password": {"of the file", "of the environment", "of the flag"},
+	"mqtt-upstream-ca":       {"file.pem", "environment.pem", "flag.pem"},
+	"public-url":             {"https://file.example", "https://environment.example:8443", "http://localhost:8080"},
+	"trusted-proxies":        {"10.0.0.0/8", "192.0.2.0/24,::1/128", "127.0.0.1/32"},
+	"data":                   {"from file", "from environment", "from flag"},
+	"database":               {"postgres://file/db", "postgresql://environment/db", "postgres://flag/db"},
+	"tls-cert":               {"file.pem", "environment.pem", "flag.pem"},
+	"tls-key":                {"file.key", "environment.key", "flag.key"},
+	"allow-plaintext":        {"true", "false", "true"},
+	"deadline":               {"1s", "2s", "3s"},
+	"hardware-name":          {"File", "Environment", "Flag"},
+	"log-level":              {"debug", "warn", "error"},
 }
 
 // company is what an option cannot be given without.
 var company = map[string]map[string]string{
 	"tls-cert": {"tls-key": "any.key"},
 	"tls-key":  {"tls-cert": "any.pem"},
+
+	"mqtt-upstream-password": {"mqtt-upstream": "tls://any.example"},
+	"mqtt-upstream-ca":       {"mqtt-upstream": "tls://any.example"},
 }
 
 func load(t *testing.T, s config.Sources) config.Config {

@@ -54,9 +54,11 @@ func TestBoolsInTheFile(t *testing.T) {
 // is in the error, and so is the value.
 func TestValueFaults(t *testing.T) {
 	for name, refused := range map[string][]string{
-		"http":            {"", "127.0.0.1", ":", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:65536", "::1:80", "127.0.0.1:80:80"},
-		"mqtt":            {"", "127.0.0.1", "127.0.0.1:99999"},
-		"data":            {"", " ", "\t\n"},
+		"http": {"", "127.0.0.1", ":", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:65536", "::1:80", "127.0.0.1:80:80"},
+		"mqtt": {"", "127.0.0.1", "127.0.0.1:99999"},
+		"data": {"", " ", "\t\n"},
+		"mqtt-upstream": {"broker", "broker:1883", "mqtt://", "mqtt://:1883", "ssl://broker", "http://broker", "tls://broker/topic", "tls://broker?x", "tls://broker:0",
+			"tls://broker:65536", "tls://broker:x", "tls://user:secret@broker", "TLS://"},
 		"database":        {"mysql://x", "postgres", "/var/lib/x", "Postgres://x"},
 		"allow-plaintext": {"", "yes", "2"},
 		"deadline":        {"", "5", "99ms", "31s", "-1s", "5 s", "1e3s", "NaN"},
@@ -131,6 +133,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		"in a table":         {File: file(t, "[database]\nurl = '"+url+"'")},
 		"twice":              {File: file(t, "database = '"+url+"'\ndatabase = '"+url+"'")},
 		"as a key":           {File: file(t, "'"+url+"'")},
+		"in a broker's URL":  {Flags: map[string]string{"mqtt-upstream": "tls://lintel:hunter2@broker"}},
+		"of no broker":       {Env: []string{"LINTEL_MQTT_UPSTREAM_PASSWORD=hunter2"}},
 	} {
 		if got := faults(t, s); strings.Contains(got, "hunter2") {
 			t.Errorf("%s: %s", name, got)
@@ -168,4 +172,25 @@ func TestCertificateAndKeyGoTogether(t *testing.T) {
 			t.Errorf("--%s alone: %q", alone, got)
 		}
 	}
+}
+
+func TestTheUpstreamBrokersOptionsGoTogether(t *testing.T) {
+	for name, flags := range map[string]map[string]string{
+		"a password without it":    {"mqtt-upstream-password": "x"},
+		"a CA without it":          {"mqtt-upstream-ca": "x.pem"},
+		"a CA without TLS":         {"mqtt-upstream": "mqtt://localhost", "mqtt-upstream-ca": "x.pem"},
+		"plain text over networks": {"mqtt-upstream": "mqtt://broker.example"},
+	} {
+		if got := faults(t, config.Sources{Flags: flags}); !strings.Contains(got, "--mqtt-upstream") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for given, want := range map[string]string{
+		"mqtt://127.0.0.1": "mqtt://127.0.0.1:1883", "tls://u%40x@[::1]": "tls://u%40x@[::1]:8883", "mqtt://localhost:9": "mqtt://localhost:9",
+	} {
+		if got := load(t, config.Sources{Flags: map[string]string{"mqtt-upstream": given}}).MQTTUpstream.String(); got != want {
+			t.Errorf("%s: %s", given, got)
+		}
+	}
+	load(t, config.Sources{Flags: map[string]string{"mqtt-upstream": "mqtt://broker.example", "allow-plaintext": "true"}})
 }

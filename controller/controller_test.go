@@ -315,6 +315,25 @@ func TestChangesSurviveALostConnection(t *testing.T) {
 	})
 }
 
+// TestASessionBeginsWithAPlainReport also where the door changes before the time is
+// known: changes of before are no evidence to the service of where the door is now.
+func TestASessionBeginsWithAPlainReport(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *peer, b *bench) {
+		c := <-p.conns
+		synctest.Wait()
+		b.shows(door.Away, door.Away)
+		synctest.Wait()
+		c.open()
+		if s := c.state(); s.Value != "opening" || s.Event == "" {
+			t.Errorf("the change: %+v", s)
+		}
+		if s := c.state(); s.Value != "opening" || s.Event != "" {
+			t.Errorf("the present state: %+v", s)
+		}
+		c.nothing()
+	})
+}
+
 func TestReportsAndTimeAreRepeated(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *peer, _ *bench) {
 		c := connected(t, p)

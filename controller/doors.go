@@ -157,7 +157,9 @@ func (c *Controller) note(d *doorRuntime, now time.Time) {
 		d.sentAt = time.Time{} // send a plain report now
 		return
 	}
-	d.sentAt = now // the transition is the report
+	if !d.sentAt.IsZero() {
+		d.sentAt = now // the transition is the report, but for the first of a session, which is a plain one
+	}
 	t := &transition{event: rand.Text(), door: d.number, shown: shows, at: d.state.Since}
 	t.cause, t.command = d.because()
 	c.queue = append(c.queue, t)

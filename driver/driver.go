@@ -22,7 +22,8 @@ type Driver interface {
 	// Topics are the device's own, in full.
 	Topics(s Settings) Topics
 	// Setup is what to enter on the firmware's own pages, field by field, or a
-	// file for it. login are the credentials made for the device.
+	// file for it. login are the credentials made for the device; for one that stays
+	// at the owner's broker there are none, and its own are left alone.
 	Setup(s Settings, login Login) string
 	// Device returns the translation for one new connection of a device.
 	Device(s Settings) Device
@@ -35,6 +36,8 @@ type Settings struct {
 	Travel time.Duration // longest time that a full movement takes, 1 s to 2 min
 	Sensor bool          // a reed sensor at the closed end is wired, where that is a choice
 	Sole   bool          // nothing else moves the door: no wall button, no remote control
+
+	Upstream bool // it stays at the owner's own broker, and is reached through that
 }
 
 // Capabilities says what hardware can do.
@@ -53,6 +56,9 @@ type Topics struct {
 	Publish   []string // exact, or ending in /# for all below
 	Subscribe []string // exactly as the firmware subscribes, wildcards included
 	Commands  []string // of Subscribe: without these the device cannot be moved
+
+	Presence string // of Publish: where the device says that it is there, and its will that it is gone
+	Gone     string // the payload of Presence that says gone; any other says that it has just connected
 }
 
 // Login is what a device authenticates with.

@@ -43,7 +43,7 @@ func TestSample(t *testing.T) {
 	t.Parallel()
 	sample := lintel(t, "serve", "--sample")
 	used := regexp.MustCompile(`(?m)^# ([a-z_]+ = .*)$`).ReplaceAllString(sample, "$1")
-	for _, key := range []string{"http", "mqtt", "data", "database", "tls_cert", "tls_key", "allow_plaintext", "deadline", "hardware_name", "log_level"} {
+	for _, key := range []string{"http", "mqtt", "data", "database", "tls_cert", "tls_key", "allow_plaintext", "deadline", "hardware_name", "log_level", "mqtt_upstream", "mqtt_upstream_password", "mqtt_upstream_ca"} {
 		if !strings.Contains(used, "\n"+key+" = ") {
 			t.Errorf("the sample lacks %s", key)
 		}

@@ -130,3 +130,34 @@ func TestACommandDiesWithTheCable(t *testing.T) {
 		})
 	}
 }
+
+// TestACommandDiesWithTheCableToTheBroker cuts the network to the owner's broker while a
+// command comes. It is not done when the network is back, and Lintel comes back by itself.
+func TestACommandDiesWithTheCableToTheBroker(t *testing.T) {
+	t.Parallel()
+	needTool(t, "mosquitto", "mosquitto")
+	i := newIsland(t, 3)
+	address := strings.TrimSuffix(i.here, "1") + "2"
+	m := &mosquitto{dir: t.TempDir(), Address: address + ":1883", program: []string{"ip", "netns", "exec", i.name, found("mosquitto")}}
+	m.prepare(t, "listener 1883 "+address)
+	m.run(t)
+	h := startHouseAt(t, m.Address, "allow_plaintext = true")
+	v := h.addUpstream("ratgdo", "--base", upstreamRatgdo)
+	h.awaitLog(connectedUpstream)
+	d := plugInto(t, upstreamRatgdo, m.options("GlassDoor").
+		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return i.dial(m.Address) }))
+	d.ratgdo(t, "closed")
+	h.awaitDoor(v.door(), "closed/opener/true/CLOSED")
+
+	i.cut()
+	if r := h.toggle(v.door(), "OPEN"); r.Status != http.StatusNotFound {
+		t.Errorf("without a network: %d %q", r.Status, r.Header.Get("Lintel-Reason"))
+	}
+	<-time.After(time.Second)
+	i.mend()
+	h.awaitDoor(v.door(), "closed/opener/true/CLOSED")
+	if told := movements(d.commands()); told != "" {
+		t.Errorf("after the network was back, the device was told %s", told)
+	}
+	h.openAndClose(v, "closed/opener/true/CLOSED", "open/opener/true/OPEN", true)
+}

@@ -27,6 +27,9 @@ type vendor struct {
 	credentials
 	Driver string `json:"driver"`
 	Setup  string `json:"setup"`
+
+	Publishes []string `json:"publishes"` // with --upstream
+	Commands  []string `json:"commands"`
 }
 
 func (h *house) addVendor(driver string, args ...string) vendor {
@@ -42,11 +45,17 @@ func (h *house) addVendor(driver string, args ...string) vendor {
 // plug connects a device with a firmware's own client id and will.
 func (h *house) plug(v vendor, base, clientID, will, gone string) *device {
 	h.t.Helper()
-	d := &device{t: h.t, base: base, state: "unknown"}
-	d.mqtt = paho.NewClient(paho.NewClientOptions().AddBroker("tcp://"+h.MQTT).SetClientID(clientID).
-		SetUsername(v.ID).SetPassword(v.Secret).SetProtocolVersion(4).SetAutoReconnect(false).SetWill(will, gone, 1, false))
+	return plugInto(h.t, base, paho.NewClientOptions().AddBroker("tcp://"+h.MQTT).SetClientID(clientID).
+		SetUsername(v.ID).SetPassword(v.Secret).SetWill(will, gone, 1, false))
+}
+
+// plugInto connects a device to any broker.
+func plugInto(t *testing.T, base string, options *paho.ClientOptions) *device {
+	t.Helper()
+	d := &device{t: t, base: base, state: "unknown"}
+	d.mqtt = paho.NewClient(options.SetProtocolVersion(4).SetAutoReconnect(false))
 	d.wait(d.mqtt.Connect())
-	h.t.Cleanup(func() { d.mqtt.Disconnect(0) })
+	t.Cleanup(func() { d.mqtt.Disconnect(0) })
 	return d
 }
 

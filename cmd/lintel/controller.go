@@ -46,7 +46,8 @@ func controllerAddCommand() *cobra.Command {
 
 Without --driver the controller speaks Lintel's own protocol. With it, it is the
 firmware of somebody else, which connects to Lintel's MQTT endpoint instead of
-another broker; what to enter on its pages is printed. Such a controller has one
+another broker; what to enter on its pages is printed. With --upstream it stays at
+the broker that serve --mqtt-upstream names. Such a controller has one
 door. Drivers: ` + driverNames() + `.`,
 		Args: cobra.NoArgs,
 	}
@@ -204,6 +205,9 @@ func controllerRotateCommand() *cobra.Command {
 	return withStore(cmd, func(ctx context.Context, s *store.Store, args []string) error {
 		id, err := lintel.ParseID(args[0])
 		if err != nil {
+			return err
+		}
+		if err := hasSecret(ctx, s, id); err != nil {
 			return err
 		}
 		made := secret.New(secret.ControllerSecret)

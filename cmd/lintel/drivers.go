@@ -92,14 +92,15 @@ func (r *registry) AuthenticateController(ctx context.Context, id lintel.ID, giv
 	if err != nil || hash != secret.Hash(given) { // hashes of random secrets: nothing to learn from the time it takes
 		return broker.Rules{}, false, err
 	}
-	r.use(id, hash)
 	if name == "" {
+		r.use(id, hash)
 		return broker.Rules{}, true, nil
 	}
 	kind, chosen, err := readDriver(name, settings)
-	if err != nil {
+	if err != nil || chosen.Upstream { // one that stays at the owner's broker has no business here
 		return broker.Rules{}, false, err
 	}
+	r.use(id, hash)
 	topics := kind.Topics(chosen)
 	return broker.Rules{Publish: topics.Publish, Subscribe: topics.Subscribe}, true, nil
 }

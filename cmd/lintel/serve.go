@@ -37,6 +37,10 @@ func serveCommand() *cobra.Command {
 			_, tlsErr := serverTLS(cfg)
 			err = errors.Join(err, tlsErr)
 		}
+		if check {
+			_, tlsErr := upstreamTLS(cfg)
+			err = errors.Join(err, tlsErr)
+		}
 		if err != nil {
 			return fmt.Errorf("the configuration is not valid:\n%w", err)
 		}

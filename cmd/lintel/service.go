@@ -45,6 +45,7 @@ type service struct {
 	broker   *broker.Broker
 	bridge   *bridge.Bridge
 	registry *registry
+	upstream upstreamClient
 	http     *http.Server
 	failed   chan error // an end of serving that nobody asked for
 	log      *slog.Logger
@@ -127,6 +128,9 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 		return errors.Join(err, s.broker.Close())
 	}
 	if err := s.broker.Serve(mqttListener); err != nil {
+		return errors.Join(err, s.broker.Close())
+	}
+	if err := s.startUpstream(cfg, steady); err != nil {
 		return errors.Join(err, s.broker.Close())
 	}
 	s.http = &http.Server{
@@ -261,6 +265,7 @@ func (s *service) close() error {
 	s.control.Stop()
 	s.stopCleaning()
 	s.cleaning.Wait()
+	s.upstream.close()
 	err = errors.Join(err, s.broker.Close())
 	s.bridge.Wait()
 	return errors.Join(err, s.store.Close())

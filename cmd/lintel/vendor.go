@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"lintel"
 	"lintel/driver"
 	"lintel/store"
+	"lintel/upstream"
 )
 
 // vendorOptions are the flags of "controller add" for the firmware of others.
@@ -23,6 +25,8 @@ type vendorOptions struct {
 	host   string
 	port   int
 	useTLS bool
+
+	upstream bool
 }
 
 func (o *vendorOptions) flags(cmd *cobra.Command) {
@@ -32,6 +36,7 @@ func (o *vendorOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.travel, "travel", 20*time.Second, "With --driver: longest time that the door takes to move, 1s to 2m.")
 	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota, shelly or shelly1: a reed sensor at the closed end is wired. With opengarage: a plain opener with one button, not Security+.")
 	cmd.Flags().BoolVar(&o.sole, "sole-control", false, "With --driver: nothing else moves the door, no wall button and no remote control. Only then can a door with one button and one sensor be closed.")
+	cmd.Flags().BoolVar(&o.upstream, "upstream", false, "With --driver: the device stays at the broker of serve --mqtt-upstream, with the login that it has there.")
 	o.endpointFlags(cmd)
 }
 
@@ -47,9 +52,14 @@ func (o *vendorOptions) check(cmd *cobra.Command, count int) error {
 	if o.driver != "" && count != 1 {
 		return &lintel.Error{Code: lintel.CodeInvalid, Message: "--count is for controllers without --driver"}
 	}
-	for _, name := range []string{"base", "entity", "travel", "sensor", "sole-control", "mqtt-host", "mqtt-port", "mqtt-tls"} {
+	for _, name := range []string{"base", "entity", "travel", "sensor", "sole-control", "upstream", "mqtt-host", "mqtt-port", "mqtt-tls"} {
 		if o.driver == "" && cmd.Flags().Changed(name) {
 			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--" + name + " goes with --driver"}
+		}
+	}
+	for _, name := range []string{"mqtt-host", "mqtt-port", "mqtt-tls"} {
+		if o.upstream && cmd.Flags().Changed(name) {
+			return &lintel.Error{Code: lintel.CodeInvalid, Message: "--" + name + " is for devices that connect to this service, not with --upstream"}
 		}
 	}
 	return nil
@@ -68,7 +78,7 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	if err != nil {
 		return err
 	}
-	chosen := driver.Settings{Base: o.base, Entity: o.entity, Travel: o.travel, Sensor: o.sensor, Sole: o.sole}
+	chosen := driver.Settings{Base: o.base, Entity: o.entity, Travel: o.travel, Sensor: o.sensor, Sole: o.sole, Upstream: o.upstream}
 	switch {
 	case len(doors) != 1:
 		return &lintel.Error{Code: lintel.CodeInvalid, Message: "a controller with a driver has one door"}
@@ -77,6 +87,11 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	}
 	if err := kind.Check(chosen); err != nil {
 		return err
+	}
+	if o.upstream {
+		if err := onlyAtTheBroker(cmd.Context(), s, kind, chosen); err != nil {
+			return err
+		}
 	}
 	settings, err := json.Marshal(chosen)
 	if err != nil {
@@ -91,6 +106,9 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 
 // printVendor prints what to enter on a firmware's pages.
 func printVendor(cmd *cobra.Command, made credentials, kind driver.Driver, chosen driver.Settings, o vendorOptions, asJSON bool) error {
+	if chosen.Upstream {
+		return printUpstream(cmd, made, kind, chosen, asJSON)
+	}
 	host := o.host
 	if host == "" {
 		host = "ADDRESS-OF-THIS-SERVICE"
@@ -102,4 +120,41 @@ func printVendor(cmd *cobra.Command, made credentials, kind driver.Driver, chose
 	fmt.Fprintf(cmd.OutOrStdout(), "controller  %s\ndoor        %s  %s\n\n%s\nThe password is not stored and will not be shown again.\n",
 		made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, setup)
 	return nil
+}
+
+// upstreamEnrolled is a device that stays at the owner's broker: it has no secret here.
+type upstreamEnrolled struct {
+	ControllerID string       `json:"controller_id"`
+	Name         string       `json:"name"`
+	Doors        []doorListed `json:"doors"`
+	Driver       string       `json:"driver"`
+	Publishes    []string     `json:"publishes"` // filters of what Lintel reads at the broker
+	Commands     []string     `json:"commands"`  // filters of what Lintel writes there
+	Setup        string       `json:"setup"`
+}
+
+// printUpstream prints what matters for a device that stays at the owner's broker.
+func printUpstream(cmd *cobra.Command, made credentials, kind driver.Driver, chosen driver.Settings, asJSON bool) error {
+	reads, writes := kind.Topics(chosen).Publish, upstream.Writes(kind, chosen)
+	setup := kind.Setup(chosen, driver.Login{})
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, kind.Name(), reads, writes, setup})
+	}
+	var rules strings.Builder
+	for _, filter := range reads {
+		fmt.Fprintf(&rules, "  topic read %s\n", filter)
+	}
+	for _, filter := range writes {
+		fmt.Fprintf(&rules, "  topic write %s\n", filter)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), `controller  %s
+door        %s  %s
+
+The device stays at your broker, with the login that it has there. In an access list of
+Mosquitto, Lintel's user needs these lines. Nobody but the device should write what
+Lintel reads, and nobody but Lintel what it writes: whoever can moves the door.
+
+%s
+%s`, made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, rules.String(), setup)
+	return err
 }

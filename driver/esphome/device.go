@@ -51,8 +51,14 @@ func (d *device) Door() door.Config {
 	return door.Config{Opener: door.Discrete, Reports: true, Travel: d.settings.Travel}
 }
 
-// Connected asks nothing: ESPHome publishes all it knows on each connection.
-func (d *device) Connected() []driver.Message { return nil }
+// Connected asks nothing at Lintel's own endpoint: ESPHome publishes all it knows on
+// each connection, which another broker may have had long ago.
+func (d *device) Connected() []driver.Message {
+	if !d.settings.Upstream {
+		return nil
+	}
+	return []driver.Message{{Topic: question(d.settings), Payload: []byte("state")}}
+}
 
 // Receive takes the cover's state and position, and the binary sensor that
 // esphome-ratgdo and Konnected name Obstruction. Of status (online, offline)
@@ -63,7 +69,7 @@ func (d *device) Receive(m driver.Message) []door.Input {
 		return d.receiveState(word(m.Payload))
 	case cover(d.settings, "position/state"):
 		return d.receivePosition(string(m.Payload))
-	case d.settings.Base + "/binary_sensor/obstruction/state":
+	case obstruction(d.settings):
 		if s := string(m.Payload); s == "ON" || s == "OFF" {
 			return []door.Input{door.Obstruction{Present: s == "ON"}}
 		}

@@ -76,19 +76,35 @@ func invalid(message string) error {
 }
 
 // Topics are everything below the prefix, and the cover's two commands. ESPHome
-// does without the topics of other entities, which it also subscribes to.
+// does without the topics of other entities, which it also subscribes to. At the
+// owner's broker they are those that Receive reads, and a question.
 func (esphome) Topics(s driver.Settings) driver.Topics {
-	return driver.Topics{
+	t := driver.Topics{
 		Publish:   []string{s.Base + "/#"},
 		Subscribe: []string{cover(s, "command"), cover(s, "position/command")},
 		Commands:  []string{cover(s, "command")},
+		Presence:  s.Base + "/status",
+		Gone:      "offline",
 	}
+	if s.Upstream {
+		t.Publish = []string{t.Presence, cover(s, "state"), cover(s, "position/state"), obstruction(s)}
+		t.Subscribe = append(t.Subscribe, question(s))
+	}
+	return t
 }
+
+func obstruction(s driver.Settings) string { return s.Base + "/binary_sensor/obstruction/state" }
+
+// question is a topic of Lintel's, which Setup has the device answer.
+func question(s driver.Settings) string { return s.Base + "/lintel/ask" }
 
 func cover(s driver.Settings, name string) string { return s.Base + "/cover/" + s.Entity + "/" + name }
 
 // Setup is the mqtt block of the device's YAML file.
 func (esphome) Setup(s driver.Settings, login driver.Login) string {
+	if s.Upstream {
+		return setupUpstream(s)
+	}
 	var b strings.Builder
 	b.WriteString("# In the YAML file of the device. It needs ESPHome 2024.11 or later.\n")
 	b.WriteString("# Without Home Assistant, remove the api block: the device restarts when nobody uses it.\n")
@@ -109,6 +125,22 @@ func (esphome) Setup(s driver.Settings, login driver.Login) string {
 	b.WriteString("  clean_session: true\n")
 	b.WriteString("  log_topic: null\n")
 	return b.String()
+}
+
+// setupUpstream has the device say where its door is when it is asked. By itself it
+// says so only when it connects and when the door moves.
+func setupUpstream(s driver.Settings) string {
+	return `# In the YAML file of the device. It needs ESPHome 2024.11 or later. Add to the mqtt
+# block that is there, with the id of the cover (add an id to the cover if it has none):
+mqtt:
+  topic_prefix: ` + strconv.Quote(s.Base) + `
+  on_message:
+    - topic: ` + strconv.Quote(question(s)) + `
+      then:
+        - lambda: id(ID_OF_THE_COVER).publish_state(false);
+# Without the lines on on_message, the door is not known after a restart of Lintel or of
+# the broker until it moves or the device connects anew.
+`
 }
 
 // Device returns the translation for one connection.

@@ -63,6 +63,8 @@ func TestTopics(t *testing.T) {
 		Publish:   []string{"doors/garage/#"},
 		Subscribe: []string{"doors/garage/cover/garage_door/command", "doors/garage/cover/garage_door/position/command"},
 		Commands:  []string{"doors/garage/cover/garage_door/command"},
+		Presence:  "doors/garage/status",
+		Gone:      "offline",
 	}
 	if got := New().Topics(garage); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -338,4 +340,35 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := garage
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, s.Base+"/lintel/ask") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestAtTheOwnersBroker what the cover does not say is not listened to, and the device
+// is asked, because what it said when it connected may be long ago.
+func TestAtTheOwnersBroker(t *testing.T) {
+	s := garage
+	s.Upstream = true
+	want := driver.Topics{
+		Publish: []string{"doors/garage/status", "doors/garage/cover/garage_door/state",
+			"doors/garage/cover/garage_door/position/state", "doors/garage/binary_sensor/obstruction/state"},
+		Subscribe: []string{"doors/garage/cover/garage_door/command", "doors/garage/cover/garage_door/position/command", "doors/garage/lintel/ask"},
+		Commands:  []string{"doors/garage/cover/garage_door/command"},
+		Presence:  "doors/garage/status",
+		Gone:      "offline",
+	}
+	if got := New().Topics(s); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if got := New().Device(s).Connected(); len(got) != 1 || got[0].Topic != "doors/garage/lintel/ask" {
+		t.Errorf("asked %v", got)
+	}
 }

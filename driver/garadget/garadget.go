@@ -67,6 +67,8 @@ func (garadget) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{topic(s, "status"), topic(s, "config"), topic(s, "LWT")},
 		Subscribe: []string{topic(s, "command"), topic(s, "set-config")},
 		Commands:  []string{topic(s, "command")},
+		Presence:  topic(s, "LWT"),
+		Gone:      "Offline",
 	}
 }
 
@@ -77,13 +79,18 @@ func (garadget) Setup(s driver.Settings, login driver.Login) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In the Garadget's settings, enter\n\n")
 	fmt.Fprintf(&b, "  nme:   %s\n", s.Base)
+	if s.Upstream {
+		fmt.Fprintf(&b, "\nA device without a name uses its device id; then leave nme empty.\n")
+		fmt.Fprintf(&b, "%s", sees)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "  mqtt:  2 (MQTT only), or 3 to keep the cloud beside it\n")
 	fmt.Fprintf(&b, "  mqip:  %s\n", login.Host)
 	fmt.Fprintf(&b, "  mqpt:  %d\n", login.Port)
 	fmt.Fprintf(&b, "  mqus:  %s\n", login.Username)
 	fmt.Fprintf(&b, "  mqpw:  %s\n", login.Password)
 	fmt.Fprintf(&b, "\nA device without a name uses its device id; then leave nme empty.\n")
-	fmt.Fprintf(&b, "A Garadget sees the closed door only, so Lintel opens the door with it and does not close it.\n")
+	fmt.Fprintf(&b, "%s", sees)
 	if a, err := netip.ParseAddr(login.Host); err != nil || !a.Is4() {
 		fmt.Fprintf(&b, "The firmware finds the server by an IPv4 address only: enter that of %s.\n", login.Host)
 	}
@@ -92,6 +99,8 @@ func (garadget) Setup(s driver.Settings, login driver.Login) string {
 	}
 	return b.String()
 }
+
+const sees = "A Garadget sees the closed door only, so Lintel opens the door with it and does not close it.\n"
 
 // Device returns the translation for one connection.
 func (garadget) Device(s driver.Settings) driver.Device { return &device{settings: s} }

@@ -53,6 +53,8 @@ func TestTopicsKeepTheSpacesOfTheName(t *testing.T) {
 		Publish:   []string{"garadget/My Garage/status", "garadget/My Garage/config", "garadget/My Garage/LWT"},
 		Subscribe: []string{"garadget/My Garage/command", "garadget/My Garage/set-config"},
 		Commands:  []string{"garadget/My Garage/command"},
+		Presence:  "garadget/My Garage/LWT",
+		Gone:      "Offline",
 	}
 	if got := New().Topics(garage); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -288,4 +290,14 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := garage
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, s.Base) {
+		t.Errorf("%s", got)
+	}
 }

@@ -49,6 +49,8 @@ func (Driver) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{s.Base + "/OUT/#"},
 		Subscribe: []string{s.Base, s.Base + "/IN/#"},
 		Commands:  []string{s.Base + "/IN/#"},
+		Presence:  s.Base + "/OUT/STATUS",
+		Gone:      "offline",
 	}
 }
 

@@ -166,6 +166,8 @@ func TestNothingItMayPublishMovesIt(t *testing.T) {
 		Publish:   []string{"My OpenGarage/OUT/#"},
 		Subscribe: []string{"My OpenGarage", "My OpenGarage/IN/#"},
 		Commands:  []string{"My OpenGarage/IN/#"},
+		Presence:  "My OpenGarage/OUT/STATUS",
+		Gone:      "offline",
 	}
 	if got := New().Topics(secplus); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
@@ -344,4 +346,14 @@ func FuzzReceive(f *testing.F) {
 			d.Actuate(door.DriveClose)
 		}
 	})
+}
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := secplus
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, s.Base) {
+		t.Errorf("%s", got)
+	}
 }

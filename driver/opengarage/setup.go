@@ -39,6 +39,12 @@ func forbidden(r rune) bool {
 // Setup implements driver.Driver: the fields of the device's options page.
 func (Driver) Setup(s driver.Settings, login driver.Login) string {
 	var b strings.Builder
+	if s.Upstream {
+		b.WriteString("On the device's page, Edit Options, Integration:\n\n")
+		field(&b, "MQTT Topic", s.Base)
+		wiring(&b, s)
+		return b.String()
+	}
 	if login.TLS {
 		b.WriteString("This firmware has no TLS: it needs a listener without, on a network that you trust.\n\n")
 	}
@@ -52,27 +58,32 @@ func (Driver) Setup(s driver.Settings, login driver.Login) string {
 	if !strings.Contains(login.Host, ".") {
 		b.WriteString("\nThe firmware takes a server only with a dot in it: enter its address or full name.\n")
 	}
+	wiring(&b, s)
+	return b.String()
+}
+
+// wiring is what has nothing to do with the broker.
+func wiring(b *strings.Builder, s driver.Settings) {
 	b.WriteString("\nBasic:\n\n")
-	field(&b, "Sound Alarm", "5 Seconds")
-	field(&b, "Alarm on Open", "on")
+	field(b, "Sound Alarm", "5 Seconds")
+	field(b, "Alarm on Open", "on")
 	if s.Sensor {
-		field(&b, "Security Plus Version", "None")
-		field(&b, "Sensor Logic", "Switch Sensor Only, with a switch at the closed end")
-		field(&b, "Switch Sensor", "Normally Closed: a cut wire then looks like an open door")
+		field(b, "Security Plus Version", "None")
+		field(b, "Sensor Logic", "Switch Sensor Only, with a switch at the closed end")
+		field(b, "Switch Sensor", "Normally Closed: a cut wire then looks like an open door")
 		b.WriteString(`
 The distance sensor alone will do if it is mounted at the side, so that it sees the
 closed door. Mounted at the ceiling it sees the open door only, and calls a door that
 is half open closed: then use the switch.
 `)
 	} else {
-		field(&b, "Security Plus Version", "1.0 or 2.0, as the opener is")
+		field(b, "Security Plus Version", "1.0 or 2.0, as the opener is")
 		b.WriteString("\nWithout Security+, enrol the device with a sensor.\n")
 	}
 	b.WriteString(`
 Change the device key from its default, and keep automatic closing off on the device:
 it presses the button whichever way the door then goes.
 `)
-	return b.String()
 }
 
 func field(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-24s%s\n", name+":", value) }

@@ -69,6 +69,8 @@ func (ratgdo) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{s.Base + "/status/#"},
 		Subscribe: []string{commands},
 		Commands:  []string{commands},
+		Presence:  s.Base + "/status/availability",
+		Gone:      "offline",
 	}
 }
 
@@ -79,6 +81,9 @@ func (ratgdo) Setup(s driver.Settings, login driver.Login) string {
 	fmt.Fprintf(&b, "On the ratgdo's settings page, enter\n\n")
 	fmt.Fprintf(&b, "  deviceName:       %s\n", s.Base[name:])
 	fmt.Fprintf(&b, "  mqttTopicPrefix:  %s\n", s.Base[:name])
+	if s.Upstream {
+		return b.String()
+	}
 	fmt.Fprintf(&b, "  MQTT server IP:   %s\n", login.Host)
 	fmt.Fprintf(&b, "  MQTT port:        %d\n", login.Port)
 	fmt.Fprintf(&b, "  MQTT username:    %s\n", login.Username)

@@ -49,6 +49,8 @@ func TestTopicsAreTheBaseAndNothingBetween(t *testing.T) {
 		Publish:   []string{"/x/Door/status/#"},
 		Subscribe: []string{"/x/Door/command/#"},
 		Commands:  []string{"/x/Door/command/#"},
+		Presence:  "/x/Door/status/availability",
+		Gone:      "offline",
 	}
 	if got := New().Topics(driver.Settings{Base: "/x/Door"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -263,4 +265,14 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := garage
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, "home/garage/") {
+		t.Errorf("%s", got)
+	}
 }

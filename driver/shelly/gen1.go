@@ -29,6 +29,8 @@ func (Gen1) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{base + "/online", base + "/announce", base + "/info", base + "/relay/0", base + "/input/0", base + "/input_event/0"},
 		Subscribe: []string{base + "/command", base + "/relay/0/command"},
 		Commands:  []string{base + "/relay/0/command"},
+		Presence:  base + "/online",
+		Gone:      "false",
 	}
 }
 

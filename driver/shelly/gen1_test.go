@@ -2,6 +2,7 @@ package shelly
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +47,15 @@ func TestGen1PublishesExactlyThis(t *testing.T) {
 		if ok != (e == door.Pulse) || ok && !reflect.DeepEqual(got, want) || !ok && got != nil {
 			t.Errorf("%s: %s, %v", e, got, ok)
 		}
+	}
+}
+
+// TestGen1AtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestGen1AtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := settings
+	s.Upstream = true
+	got := NewGen1().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, "Auto OFF") {
+		t.Errorf("%s", got)
 	}
 }

@@ -72,9 +72,11 @@ func (Driver) Setup(s driver.Settings, login driver.Login) string {
 	var b strings.Builder
 	b.WriteString("On the device's page, Settings, MQTT:\n\n")
 	field(&b, "Enable MQTT", "on")
-	if login.TLS {
+	switch {
+	case s.Upstream:
+	case login.TLS:
 		field(&b, "Connection type", "TLS, with the CA that signed the server's certificate")
-	} else {
+	default:
 		field(&b, "Connection type", "No SSL")
 	}
 	field(&b, "MQTT prefix", s.Base)
@@ -82,12 +84,14 @@ func (Driver) Setup(s driver.Settings, login driver.Login) string {
 	field(&b, "Enable RPC over MQTT", "on")
 	field(&b, "RPC status notifications over MQTT", "on")
 	field(&b, "Generic status update over MQTT", "off")
-	field(&b, "Server", fmt.Sprintf("%s:%d", login.Host, login.Port))
-	if login.ClientID != "" {
-		field(&b, "Client ID", login.ClientID)
+	if !s.Upstream {
+		field(&b, "Server", fmt.Sprintf("%s:%d", login.Host, login.Port))
+		if login.ClientID != "" {
+			field(&b, "Client ID", login.ClientID)
+		}
+		field(&b, "Username", login.Username)
+		field(&b, "Password", login.Password)
 	}
-	field(&b, "Username", login.Username)
-	field(&b, "Password", login.Password)
 	b.WriteString("\nOn the page of the relay, Output (0), and of the input, Input (0):\n\n")
 	field(&b, "Input type", "Switch")
 	field(&b, "Relay type", "Detached, so that the sensor never moves the door")
@@ -106,9 +110,11 @@ func (Gen1) Setup(s driver.Settings, login driver.Login) string {
 	}
 	b.WriteString("On the device's page, Internet & Security, Advanced - Developer Settings:\n\n")
 	field(&b, "Enable action execution via MQTT", "on")
-	field(&b, "Username", login.Username)
-	field(&b, "Password", login.Password)
-	field(&b, "Server", fmt.Sprintf("%s:%d", login.Host, login.Port))
+	if !s.Upstream {
+		field(&b, "Username", login.Username)
+		field(&b, "Password", login.Password)
+		field(&b, "Server", fmt.Sprintf("%s:%d", login.Host, login.Port))
+	}
 	field(&b, "Clean Session", "on")
 	field(&b, "Retain", "off")
 	field(&b, "Max QoS", "0")

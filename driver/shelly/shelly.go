@@ -36,6 +36,8 @@ func (Driver) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{s.Base + "/online", s.Base + "/events/rpc", s.Base + "/status/#", source(s.Base) + "/rpc"},
 		Subscribe: []string{s.Base + "/rpc", s.Base + "/rpc/#", s.Base + "/command", s.Base + "/command/#"},
 		Commands:  []string{s.Base + "/rpc"},
+		Presence:  s.Base + "/online",
+		Gone:      "false",
 	}
 }
 

@@ -292,3 +292,23 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := settings
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, s.Base) {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestPresence is where both generations say that they are there, and their will.
+func TestPresence(t *testing.T) {
+	if got := New().Topics(settings); got.Presence != id+"/online" || got.Gone != "false" {
+		t.Errorf("%+v", got)
+	}
+	if got := NewGen1().Topics(driver.Settings{Base: "a"}); got.Presence != "shellies/a/online" || got.Gone != "false" {
+		t.Errorf("%+v", got)
+	}
+}

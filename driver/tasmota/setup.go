@@ -48,6 +48,10 @@ func (Driver) Setup(s driver.Settings, login driver.Login) string {
 
 Backlog SwitchMode1 15; SetOption114 1; PulseTime1 10; PowerOnState 0; PowerRetain 0; SwitchRetain 0; ButtonRetain 0; SensorRetain 0
 `)
+	if s.Upstream {
+		b.WriteString(wiring)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "Backlog MqttHost %s; MqttPort %d; MqttUser %s; MqttPassword %s", login.Host, login.Port, login.Username, login.Password)
 	if login.ClientID != "" {
 		fmt.Fprintf(&b, "; MqttClient %s", login.ClientID)
@@ -59,7 +63,11 @@ Backlog SwitchMode1 15; SetOption114 1; PulseTime1 10; PowerOnState 0; PowerReta
 	if login.TLS {
 		b.WriteString("\nThe ready-made builds for the ESP8266 have no TLS; use one that has.\n")
 	}
-	b.WriteString(`
+	b.WriteString(wiring)
+	return b.String()
+}
+
+const wiring = `
 The opener's button is on the first relay and the reed sensor on Switch1, between
 its pin and GND. SwitchMode1 15 and SetOption114 1 keep the sensor from switching
 the relay: without them the door would move whenever the sensor changes.
@@ -68,6 +76,4 @@ PulseTime1 10 ends each press after one second.
 Close the door and enter Status 10: it must say "Switch1":"ON". If it says OFF, the
 sensor's contact opens at the closed door. Better turn it into one that closes: with
 SwitchMode1 16 instead, a cut wire would look like a closed door.
-`)
-	return b.String()
-}
+`

@@ -35,6 +35,8 @@ func (Driver) Topics(s driver.Settings) driver.Topics {
 		Publish:   []string{"stat/" + s.Base + "/#", "tele/" + s.Base + "/#"},
 		Subscribe: commands,
 		Commands:  commands,
+		Presence:  "tele/" + s.Base + "/LWT",
+		Gone:      "Offline",
 	}
 }
 

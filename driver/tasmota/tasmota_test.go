@@ -79,6 +79,8 @@ func TestNothingItMayPublishMovesIt(t *testing.T) {
 		Publish:   []string{"stat/tasmota_A1B2C3/#", "tele/tasmota_A1B2C3/#"},
 		Subscribe: []string{"cmnd/tasmota_A1B2C3/#"},
 		Commands:  []string{"cmnd/tasmota_A1B2C3/#"},
+		Presence:  "tele/tasmota_A1B2C3/LWT",
+		Gone:      "Offline",
 	}
 	if !reflect.DeepEqual(topics, want) {
 		t.Errorf("%+v", topics)
@@ -217,4 +219,14 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAtTheOwnersBrokerItKeepsItsLogin: what it is told to enter is not about a broker.
+func TestAtTheOwnersBrokerItKeepsItsLogin(t *testing.T) {
+	s := settings
+	s.Upstream = true
+	got := New().Setup(s, driver.Login{Host: "login-host", Username: "login-user", Password: "login-password"})
+	if strings.Contains(got, "login-") || strings.Contains(strings.ToLower(got), "password") || !strings.Contains(got, "SetOption114 1") {
+		t.Errorf("%s", got)
+	}
 }

@@ -1,4 +1,4 @@
-package broker
+package tcp
 
 import (
 	"net"
@@ -14,9 +14,9 @@ import (
 // after the service has told the caller that the controller cannot be found.
 const userTimeout = 3 * time.Second
 
-// hardenTCP makes closing reset the connection, and bounds unconfirmed sending.
-// Failing to is no reason to refuse a controller: deadlines are enforced there too.
-func hardenTCP(conn *net.TCPConn) {
+// Harden makes closing reset the connection, and bounds unconfirmed sending.
+// Failing to is no reason to do without the connection: it is one guard of several.
+func Harden(conn *net.TCPConn) {
 	if conn == nil {
 		return
 	}
@@ -33,9 +33,9 @@ func hardenTCP(conn *net.TCPConn) {
 // confirmPause is how often it is looked whether sent bytes are confirmed.
 const confirmPause = 2 * time.Millisecond
 
-// confirmed returns once the peer's machine has confirmed every byte that was
+// Confirmed returns once the peer's machine has confirmed every byte that was
 // written, and false where that takes longer than limit.
-func confirmed(conn *net.TCPConn, limit time.Duration) bool {
+func Confirmed(conn *net.TCPConn, limit time.Duration) bool {
 	if conn == nil {
 		return true
 	}
