@@ -68,7 +68,7 @@ var rules = map[string]rule{
 	"sim/firmware":   {3, "door sim", "github.com/eclipse/paho.mqtt.golang"},
 	"link":           {3, ". broker control protocol", ""},
 	"httpapi":        {3, ". access api control secret store", "github.com/go-json-experiment/json github.com/klauspost/compress"},
-	"bridge":         {4, ". broker controller door driver link", ""},
+	"bridge":         {4, ". broker controller door driver link protocol", ""},
 	"web":            {4, ". account limit oauth secret store", ""},
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},

@@ -30,6 +30,7 @@ type unit struct {
 	begin  sync.Once
 	stop   context.CancelFunc // set in begin
 	known  atomic.Bool        // the device has said where its door is, since the last command
+	due    atomic.Int64       // the deadline of the last command, ms; 0 for none
 
 	mu     sync.Mutex // guards device and ahead: messages and commands come at once
 	device driver.Device
@@ -176,12 +177,24 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 			return fmt.Errorf("%w: %w", controller.ErrUnreachable, err)
 		}
 	}
-	left := u.limit - u.now().Sub(began)
+	left := u.left(began)
 	if left <= 0 || !u.conn.Delivered(left) {
 		u.conn.Reset()
 		return controller.ErrUnreachable
 	}
 	return nil
+}
+
+// left is how long the device's machine has to confirm a command whose sending began
+// at a time: a limit, and never past the command's deadline, at which its
+// caller is told that it was not taken.
+func (u *unit) left(began time.Time) time.Duration {
+	now := u.now()
+	left := u.limit - now.Sub(began)
+	if due := u.due.Load(); due != 0 {
+		left = min(left, time.UnixMilli(due).Sub(now))
+	}
+	return left
 }
 
 // messages translates an effect. The door machine decided by what the controller
