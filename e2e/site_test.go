@@ -179,6 +179,7 @@ type recorded struct {
 	Reason      string
 	SettledAt   *time.Time `json:"settled_at"`
 	LateCode    int        `json:"late_code"`
+	LateReason  string     `json:"late_reason"`
 	LateAt      *time.Time `json:"late_at"`
 }
 
