@@ -76,7 +76,7 @@ func newGarage(t *testing.T, doors int, args ...string) *garage {
 // addControllerWith enrols a controller with some doors.
 func (s *site) addControllerWith(email string, doors int) credentials {
 	s.t.Helper()
-	args := []string{"controller", "add", "--data", s.Data, "--json", "--user", email, "--name", "Garage"}
+	args := s.stored("controller", "add", "--json", "--user", email, "--name", "Garage")
 	for n := range doors {
 		args = append(args, "--door", fmt.Sprintf("Door %d", n+1))
 	}
