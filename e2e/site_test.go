@@ -98,11 +98,18 @@ func startServe(t *testing.T, args ...string) site {
 func startServeIn(t *testing.T, data string, args ...string) site {
 	t.Helper()
 	arguments := []string{"serve", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--data", data}
-	s := site{process: start(t, append(arguments, args...)...), Data: data}
+	s := awaitServing(start(t, append(arguments, args...)...), data)
 	if i := slices.Index(args, "--database"); i >= 0 {
 		s.Database = args[i+1]
 	}
-	eventually(t, "the service to say where it serves", func() bool {
+	return s
+}
+
+// awaitServing waits until a service says where it serves.
+func awaitServing(p *process, data string) site {
+	p.t.Helper()
+	s := site{process: p, Data: data}
+	eventually(p.t, "the service to say where it serves", func() bool {
 		found := serving.FindStringSubmatch(s.stderr.String())
 		if found != nil {
 			s.BaseURL, s.MQTT = found[1], found[2]
