@@ -40,7 +40,8 @@ func TestTwoServicesOnOneDatabase(t *testing.T) {
 // TestTwoServicesAllTheSame: the first service's connection that holds the lock is
 // ended at the server, so that a second one can start. What the first has under way
 // acts once; the second takes it for abandoned, and does not send it; and what the
-// second is asked does not reach a controller that is the first one's.
+// second is asked does not reach a controller that is the first one's. The outcome that
+// the first one's caller was told is not kept: docs/no-stale-move.md says so.
 func TestTwoServicesAllTheSame(t *testing.T) {
 	t.Parallel()
 	p := startPostgres(t)
@@ -55,8 +56,9 @@ func TestTwoServicesAllTheSame(t *testing.T) {
 		t.Errorf("the second service answered %d %q", r.Status, r.Header.Get("Lintel-Reason"))
 	}
 	g.thaw()
-	receive(t, "the answer", answer)
+	g.answered(receive(t, "the answer", answer), http.StatusOK, "")
 	g.awaitDoor(g.made.door(), openDoor)
 	g.actuated(1, "with two services")
+	g.recordedAs(asked.ID, "unknown", "service_stopped")
 	g.moves("CLOSED", closedDoor)
 }
