@@ -26,15 +26,17 @@ type island struct {
 	there string // the island's end of the cable
 }
 
-// newIsland makes a network namespace, or skips where that is not allowed.
+// newIsland makes a network namespace, or skips where that is not allowed. Its number
+// is below 16; another run of the tests at the same time has other addresses.
 func newIsland(t *testing.T, number int) *island {
 	t.Helper()
 	needTool(t, "ip", "iproute2")
 	if os.Getuid() != 0 {
 		lacking(t, "only root can make a network namespace")
 	}
-	name := fmt.Sprintf("lintel%d-%d", os.Getpid(), number)
-	i := &island{t: t, name: name, here: fmt.Sprintf("10.213.%d.1", number), there: fmt.Sprintf("lt%d-%d", os.Getpid()%100000, number)}
+	pid := os.Getpid()
+	name := fmt.Sprintf("lintel%d-%d", pid, number)
+	i := &island{t: t, name: name, here: fmt.Sprintf("10.%d.%d.1", 200+pid%50, number*16+pid/50%16), there: fmt.Sprintf("lt%d-%d", pid%100000, number)}
 	outside := "lo" + i.there[1:]
 	if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
 		lacking(t, fmt.Sprintf("a network namespace cannot be made here: %v %s", err, out))
