@@ -55,7 +55,7 @@ func startPostgres(t *testing.T) *postgres {
 	}
 	t.Cleanup(func() { stdin.Close(); _ = cmd.Wait() })
 	eventually(t, "PostgreSQL to answer", func() bool {
-		return exec.Command(filepath.Join(p.bin, "psql"), "-h", dir, "-U", "lintel", "-d", "postgres", "-c", "SELECT 1").Run() == nil
+		return p.psql("SELECT 1").Run() == nil
 	})
 	return p
 }
@@ -93,10 +93,17 @@ func (p *postgres) run(program string, args ...string) {
 	}
 }
 
-// query runs a statement of SQL as the server's owner.
+// psql is a command that runs a statement of SQL, and fails if that does.
+func (p *postgres) psql(statement string) *exec.Cmd {
+	return exec.Command(filepath.Join(p.bin, "psql"), "-h", p.dir, "-U", "lintel", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement)
+}
+
+// query runs a statement of SQL.
 func (p *postgres) query(statement string) {
 	p.t.Helper()
-	p.run("psql", "-h", p.dir, "-U", "lintel", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement)
+	if out, err := p.psql(statement).CombinedOutput(); err != nil {
+		p.t.Fatalf("%s: %v %s", statement, err, out)
+	}
 }
 
 // url is the address of the server's one database.

@@ -37,28 +37,32 @@ func TestTwoServicesOnOneDatabase(t *testing.T) {
 	}
 }
 
-// TestTwoServicesAllTheSame: the first service's connection that holds the lock is
-// ended at the server, so that a second one can start. What the first has under way
-// acts once; the second takes it for abandoned, and does not send it; and what the
-// second is asked does not reach a controller that is the first one's. The outcome that
-// the first one's caller was told is not kept: docs/no-stale-move.md says so.
-func TestTwoServicesAllTheSame(t *testing.T) {
+// TestALostDatabaseLock: PostgreSQL ends the connection that holds the service's lock,
+// and somebody else has waited for it, as a second service that is started again and
+// again would. What is under way acts once, its caller is not told that it was kept,
+// and nothing else is begun. Once the lock is free again, the outcome is kept.
+func TestALostDatabaseLock(t *testing.T) {
 	t.Parallel()
 	p := startPostgres(t)
 	g := startGarage(t, 1, "--database", p.url(), "--deadline", "25s")
+	absent := g.addController(g.Email, "Shed")
 	answer := g.inFlight("OPEN")
 	asked := g.newest()
-	p.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted")
-	second := startServeIn(t, t.TempDir(), "--database", p.url(), "--deadline", deadline.String())
-	second.Token = g.Token
-	g.recordedAs(asked.ID, "unknown", "service_stopped")
-	if r := second.toggle(g.made.door(), "OPEN"); r.Status != http.StatusNotFound || r.Header.Get("Lintel-Reason") != "offline" {
-		t.Errorf("the second service answered %d %q", r.Status, r.Header.Get("Lintel-Reason"))
-	}
+	const lock = "FROM pg_locks WHERE locktype = 'advisory' AND "
+	other := launch(t, p.psql("SELECT pg_advisory_lock((SELECT (classid::bigint << 32) | objid::bigint "+lock+"granted)), pg_sleep(600)"))
+	eventually(t, "somebody else to wait for the lock", func() bool { return p.psql("SELECT 1 / count(*) "+lock+"NOT granted").Run() == nil })
+	p.query("SELECT pg_terminate_backend(pid) " + lock + "granted")
+	eventually(t, "the service to know", func() bool { return g.toggle(absent.door(), "OPEN").Status == http.StatusInternalServerError })
 	g.thaw()
-	g.answered(receive(t, "the answer", answer), http.StatusOK, "")
+	g.answered(receive(t, "the answer", answer), http.StatusInternalServerError, "")
+	if r := g.toggle(g.made.door(), "CLOSED"); r.Status != http.StatusInternalServerError {
+		t.Errorf("without the lock: got %d %s", r.Status, r.Body)
+	}
+	g.actuated(1, "without the lock")
+	p.query("SELECT pg_terminate_backend(pid) " + lock + "granted")
+	_ = other.wait()
+	eventually(t, "the outcome to be kept", func() bool { return g.record(asked.ID).Status == "taken" })
 	g.awaitDoor(g.made.door(), openDoor)
-	g.actuated(1, "with two services")
-	g.recordedAs(asked.ID, "unknown", "service_stopped")
+	g.actuated(1, "with the lock again")
 	g.moves("CLOSED", closedDoor)
 }
