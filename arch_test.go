@@ -71,7 +71,7 @@ var rules = map[string]rule{
 	"link":           {3, ". broker control protocol", ""},
 	"upstream":       {2, ". driver tcp", "github.com/eclipse/paho.golang"},
 	"httpapi":        {4, ". access api control enrol secret store", "github.com/go-json-experiment/json github.com/klauspost/compress"},
-	"bridge":         {4, ". broker controller door driver link upstream", ""},
+	"bridge":         {4, ". broker controller door driver link protocol upstream", ""},
 	"web":            {4, ". account limit oauth secret store", ""},
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},

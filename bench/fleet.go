@@ -49,8 +49,8 @@ func (b *bench) fleetFigures(empty, full float64, back time.Duration) []figure {
 		{Name: "idle memory, no controllers", Value: empty / (1 << 20), Unit: "MiB", Budget: 60, Note: "Idle memory: resident, with an empty database, once it has stayed within 1 % for 3 s."},
 		{Name: fmt.Sprintf("memory per idle controller, at %d", n), Value: (full - empty) / float64(n) / (1 << 10), Unit: "KiB", Budget: 32,
 			Note: fmt.Sprintf("Per idle controller: the median of the resident memory over %s with all connected, less the idle memory; one door each, which is reported every 30 s.", b.extent.idle)},
-		{Name: fmt.Sprintf("all %d controllers back after a restart", n), Value: back.Seconds(), Unit: "s", Budget: 10,
-			Note: "Restart: from the signal that ends the service, its end and start included, until each controller has a new session; the budget is for 20,000."},
+		{Name: fmt.Sprintf("all %d controllers back after a restart", n), Value: back.Seconds(), Unit: "s", Budget: 5,
+			Note: "Restart: from the signal that ends the service, its end and start included, until each controller has a new session; the budget is for 2,000."},
 	}
 }
 

@@ -223,6 +223,29 @@ func TestALateCommandDoesNotMoveADevice(t *testing.T) {
 	}
 }
 
+// TestNothingIsConfirmedAfterTheDeadline: a command that was sent late, because the
+// disk was slow, is given up with its deadline and not a second after it was sent.
+func TestNothingIsConfirmedAfterTheDeadline(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	u := &unit{limit: time.Second, now: func() time.Time { return now }}
+	p := &pipe{unit: u, messages: make(chan controller.Message, 10), done: make(chan struct{})}
+	for _, row := range []struct{ until, began, want time.Duration }{
+		{5 * time.Second, 0, time.Second},
+		{300 * time.Millisecond, 0, 300 * time.Millisecond},
+		{5 * time.Second, 400 * time.Millisecond, 600 * time.Millisecond},
+		{-time.Millisecond, 0, -time.Millisecond},
+	} {
+		command := &protocol.Command{Version: protocol.Version, ID: string(lintel.NewID()), Session: "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+			Sequence: 1, Door: 1, Action: "open", Deadline: now.Add(row.until).UnixMilli()}
+		if err := p.Send(protocol.TopicCommand, protocol.Encode(command)); err != nil {
+			t.Fatal(err)
+		}
+		if left := u.left(now.Add(-row.began)); left != row.want {
+			t.Errorf("due in %s, begun %s ago: %s left, want %s", row.until, row.began, left, row.want)
+		}
+	}
+}
+
 // TestTheEndOfADevice is the end of its session, at once.
 func TestTheEndOfADevice(t *testing.T) {
 	s := start(t)

@@ -8,6 +8,7 @@ import (
 	"lintel"
 	"lintel/controller"
 	"lintel/link"
+	"lintel/protocol"
 )
 
 // dialer connects a controller in this process to the link.
@@ -87,12 +88,18 @@ func (p *pipe) Close() { p.once.Do(func() { close(p.done) }) }
 // ID implements link.Peer.
 func (p *pipe) ID() lintel.ID { return p.unit.conn.ID() }
 
-// Send implements link.Peer.
+// Send implements link.Peer. A door's commands come one after another: the hardware
+// goes by the deadline of the last.
 func (p *pipe) Send(name string, payload []byte) error {
 	select {
 	case <-p.done:
 		return errPipe
 	default:
+	}
+	if name == protocol.TopicCommand {
+		if command, err := protocol.Decode[protocol.Command](payload); err == nil {
+			p.unit.due.Store(command.Deadline)
+		}
 	}
 	select {
 	case p.messages <- controller.Message{Name: name, Payload: payload}:

@@ -30,6 +30,7 @@ type unit struct {
 	begin  sync.Once
 	stop   context.CancelFunc // set in begin
 	known  atomic.Bool        // the device has said where its door is, since the last command
+	due    atomic.Int64       // the deadline of the last command, ms; 0 for none
 
 	mu     sync.Mutex // guards device and ahead: messages and commands come at once
 	device driver.Device
@@ -172,7 +173,7 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	began := u.now()
 	for _, m := range messages {
 		err := errNoTime
-		if left := u.limit - u.now().Sub(began); left > 0 {
+		if left := u.left(began); left > 0 {
 			err = u.conn.Deliver(m.Topic, m.Payload, left)
 		}
 		if err != nil {
@@ -183,6 +184,18 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 }
 
 var errNoTime = errors.New("there is no time left for it")
+
+// left is how long a command whose sending began at a time may take to be confirmed:
+// a limit, and never past the command's deadline, at which its
+// caller is told that it was not taken.
+func (u *unit) left(began time.Time) time.Duration {
+	now := u.now()
+	left := u.limit - now.Sub(began)
+	if due := u.due.Load(); due != 0 {
+		left = min(left, time.UnixMilli(due).Sub(now))
+	}
+	return left
+}
 
 // messages translates an effect. The door machine decided by what the controller
 // has taken so far: where the driver has heard more, it might mean another way.

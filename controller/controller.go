@@ -288,7 +288,7 @@ func (c *Controller) tick() {
 	for _, d := range c.doors {
 		c.goOn(d, door.Tick{})
 	}
-	if c.conn != nil && now.Sub(c.asked) >= protocol.TimeEvery {
+	if c.conn != nil && (now.Sub(c.asked) >= protocol.TimeEvery || now.Before(c.asked)) { // the latter is a clock that stepped
 		c.askTime()
 	}
 }

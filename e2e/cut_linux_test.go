@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,17 +26,20 @@ type island struct {
 	there string // the island's end of the cable
 }
 
-// newIsland makes a network namespace, or skips where that is not allowed.
+// newIsland makes a network namespace, or skips where that is not allowed. Its number
+// is below 16; another run of the tests at the same time has other addresses.
 func newIsland(t *testing.T, number int) *island {
 	t.Helper()
+	needTool(t, "ip", "iproute2")
 	if os.Getuid() != 0 {
-		t.Skip("only root can make a network namespace")
+		lacking(t, "only root can make a network namespace")
 	}
-	name := fmt.Sprintf("lintel%d-%d", os.Getpid(), number)
-	i := &island{t: t, name: name, here: fmt.Sprintf("10.213.%d.1", number), there: fmt.Sprintf("lt%d-%d", os.Getpid()%100000, number)}
+	pid := os.Getpid()
+	name := fmt.Sprintf("lintel%d-%d", pid, number)
+	i := &island{t: t, name: name, here: fmt.Sprintf("10.%d.%d.1", 200+pid%50, number*16+pid/50%16), there: fmt.Sprintf("lt%d-%d", pid%100000, number)}
 	outside := "lo" + i.there[1:]
 	if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
-		t.Skipf("a network namespace cannot be made here: %v %s", err, out)
+		lacking(t, fmt.Sprintf("a network namespace cannot be made here: %v %s", err, out))
 	}
 	t.Cleanup(func() {
 		_ = exec.Command("ip", "netns", "del", name).Run()
@@ -87,47 +92,166 @@ func (i *island) dial(address string) (net.Conn, error) {
 	return r.conn, r.err
 }
 
-// TestACommandDiesWithTheCable cuts the network while a command is on its way to a
-// device that knows no deadlines. The caller is told that it did not arrive, and it
-// never does, although the network comes back while the kernel would still deliver
-// it: counted at the device.
+// sim runs a garage's controller on the island.
+func (i *island) sim(g *garage, broker string) *process {
+	i.t.Helper()
+	cmd := exec.Command("ip", append([]string{"netns", "exec", i.name, binary}, g.simulator(broker)...)...)
+	cmd.Env = environment()
+	return launch(i.t, cmd)
+}
+
+// severed is one way for a network to be cut while a command is on its way.
+type severed struct {
+	name   string
+	away   time.Duration // for which there is no network after the caller was answered
+	island *island
+	door   string
+	send   func() <-chan outcome // cuts the network, and asks for the door to be opened, in either order
+	reason string                // that the caller is told with 404
+	check  func(id string)       // long after the network was back
+}
+
+// TestACommandDiesWithTheCable cuts the network while a command is on its way: to a
+// device that knows no deadlines, to a controller, and between a controller that has
+// taken it and its answer. The caller is told that it did not arrive, or was not
+// answered; and it never arrives, although the network comes back while the kernel
+// would still deliver it: counted at the device, and at the hardware's own log. All
+// cuts are in one test, so that they wait together.
 func TestACommandDiesWithTheCable(t *testing.T) {
 	t.Parallel()
-	for number, away := range []time.Duration{time.Second, 10 * time.Second} {
-		t.Run(away.String(), func(t *testing.T) {
-			t.Parallel()
-			i := newIsland(t, number+1)
-			s := startServe(t, "--mqtt", i.here+":0", "--allow-plaintext")
-			h := &house{site: s, Email: "owner@house.example"}
-			h.addUser(h.Email)
-			h.Token = h.createToken(h.Email, "OPENDOOR,CLOSEDOOR,READ").AccessToken
-			const base = "garage/door"
-			v := h.addVendor("ratgdo", "--base", base)
-			d := &device{t: t, base: base}
-			d.mqtt = paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + h.MQTT).SetClientID("door").SetUsername(v.ID).SetPassword(v.Secret).
-				SetProtocolVersion(4).SetAutoReconnect(false).SetKeepAlive(15 * time.Second).
-				SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return i.dial(h.MQTT) }))
-			d.wait(d.mqtt.Connect())
-			t.Cleanup(func() { d.mqtt.Disconnect(0) })
-			d.ratgdo(t, "closed")
-			h.awaitDoor(v.door(), "closed/opener/true/CLOSED")
+	probe := newIsland(t, 1) // or skip before anything is started
+	s := startServe(t, "--mqtt", "0.0.0.0:0", "--allow-plaintext", "--deadline", deadline.String())
+	h := &house{site: s, Email: "owner@house.example"}
+	h.addUser(h.Email)
+	h.Token = h.createToken(h.Email, "OPENDOOR,CLOSEDOOR,READ").AccessToken
+	_, port, _ := net.SplitHostPort(h.MQTT)
+	var all []*severed
+	for _, away := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+		for _, kind := range []func(*house, *island, string) *severed{severDevice, severBefore, severBetween} {
+			i := probe
+			if len(all) > 0 {
+				i = newIsland(t, len(all)+1)
+			}
+			c := kind(h, i, net.JoinHostPort(i.here, port))
+			c.away, c.island = away, i
+			all = append(all, c)
+		}
+	}
+	var answers []<-chan outcome
+	for _, c := range all {
+		answers = append(answers, c.send())
+	}
+	var ids []string
+	for n, c := range all {
+		got := receive(t, "the answer", answers[n])
+		if got.err != nil || got.Status != http.StatusNotFound || got.Header.Get("Lintel-Reason") != c.reason {
+			t.Errorf("%s, %s: the caller was told %d %q (%v)", c.name, c.away, got.Status, got.Header.Get("Lintel-Reason"), got.err)
+		}
+		ids = append(ids, got.commandID())
+	}
+	for answered, n := time.Now(), 0; n < len(all); n++ {
+		<-time.After(time.Until(answered.Add(all[n].away)))
+		all[n].island.mend()
+	}
+	// The kernel's next attempt would come within as long as the network was away.
+	<-time.After(all[len(all)-1].away)
+	for n, c := range all {
+		failed := t.Failed()
+		c.check(ids[n])
+		if !failed && t.Failed() {
+			t.Fatalf("that was %s, %s", c.name, c.away)
+		}
+	}
+}
 
+// severDevice is a vendor's device that knows no deadlines. It asks for everything
+// that a broker could keep for it: a session that lasts, and QoS 1.
+func severDevice(h *house, i *island, broker string) *severed {
+	base := "garage/" + i.name
+	v := h.addVendor("ratgdo", "--base", base)
+	connect := func(state string) *device {
+		d := &device{t: h.t, base: base}
+		d.mqtt = paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + broker).SetClientID("door").SetUsername(v.ID).SetPassword(v.Secret).
+			SetProtocolVersion(4).SetCleanSession(false).SetAutoReconnect(false).SetKeepAlive(15 * time.Second).
+			SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return i.dial(broker) }))
+		d.wait(d.mqtt.Connect())
+		h.t.Cleanup(func() { d.mqtt.Disconnect(0) })
+		d.ratgdo(h.t, state)
+		h.awaitDoor(v.door(), "closed/opener/true/CLOSED")
+		return d
+	}
+	d := connect("closed")
+	return &severed{
+		name: "to a vendor's device", door: v.door(), reason: "not_confirmed",
+		send: func() <-chan outcome {
 			i.cut()
-			r := h.toggle(v.door(), "OPEN")
-			if r.Status != http.StatusNotFound {
-				t.Errorf("without a network: %d %q", r.Status, r.Header.Get("Lintel-Reason"))
+			return h.background(h.t.Context(), v.door(), "OPEN")
+		},
+		check: func(id string) {
+			again := connect("closed")
+			if told := append(d.commands(), again.commands()...); len(told) > 0 {
+				h.t.Errorf("after the network was back, the device was told %v", told)
 			}
-			<-time.After(away)
-			i.mend()
-			// The kernel's next attempts would come within this time.
-			<-time.After(2 * away)
-			if told := d.commands(); len(told) > 0 {
-				t.Errorf("after the network was back, the device was told %v", told)
+			if kept := h.record(id); kept.Status != "refused" || kept.Code != http.StatusNotFound || kept.Reason != "not_confirmed" {
+				h.t.Errorf("the history says %+v", kept)
 			}
-			if kept := h.record(r.commandID()); kept.Code == http.StatusOK {
-				t.Errorf("the history says %+v", kept)
+		},
+	}
+}
+
+// islander is a garage whose controller is on an island.
+func islander(h *house, i *island, broker string) *garage {
+	g := &garage{house: h, made: h.addControllerWith(h.Email, 1), log: filepath.Join(h.t.TempDir(), "hardware.log")}
+	g.file = g.made.file(h.t)
+	g.fleet = i.sim(g, broker)
+	g.awaitDoor(g.made.door(), closedDoor)
+	return g
+}
+
+// severBefore cuts the network before the command is sent.
+func severBefore(h *house, i *island, broker string) *severed {
+	g := islander(h, i, broker)
+	return &severed{
+		name: "to a controller", door: g.made.door(), reason: "deadline",
+		send: func() <-chan outcome {
+			i.cut()
+			return g.background(h.t.Context(), g.made.door(), "OPEN")
+		},
+		check: func(id string) {
+			g.awaitDoor(g.made.door(), closedDoor)
+			g.actuated(0, "after the network was back")
+			g.recordedAs(id, "unanswered", "deadline")
+			g.moves("OPEN", openDoor)
+		},
+	}
+}
+
+// severBetween cuts the network when the command is at the controller's machine, and
+// its answer is not on its way yet.
+func severBetween(h *house, i *island, broker string) *severed {
+	g := islander(h, i, broker)
+	var asked recorded
+	return &severed{
+		name: "from a controller", door: g.made.door(), reason: "deadline",
+		send: func() <-chan outcome {
+			answer := g.inFlight("OPEN")
+			asked = g.newest()
+			i.cut()
+			g.thaw()
+			return answer
+		},
+		check: func(id string) {
+			g.awaitDoor(g.made.door(), openDoor)
+			done := pulses(h.t, g.log)
+			if len(done) != 1 || done[0].Time.After(asked.RequestedAt.Add(deadline)) {
+				h.t.Errorf("asked once at %s, the hardware acted %+v", asked.RequestedAt, done)
 			}
-		})
+			g.recordedAs(id, "unanswered", "deadline")
+			eventually(h.t, "the history to say that the door moved by the command", func() bool {
+				return slices.ContainsFunc(g.events(g.made.door()), func(e change) bool { return e.CommandID == id && e.Value == "open" })
+			})
+			g.moves("CLOSED", closedDoor)
+		},
 	}
 }
 

@@ -259,3 +259,12 @@ func needTool(t *testing.T, name, debianPackage string) {
 	}
 	t.Skipf("%s is not installed (Debian package %s)", name, debianPackage)
 }
+
+// lacking skips what this machine does not allow; CI must.
+func lacking(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}

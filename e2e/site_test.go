@@ -18,6 +18,8 @@ type site struct {
 	MQTT    string `json:"mqtt_addr"`
 	Token   string `json:"access_token"`
 	Data    string `json:"-"` // its data directory
+
+	Database string `json:"-"` // its PostgreSQL; empty for SQLite
 }
 
 // demo is a running demo house.
@@ -96,8 +98,18 @@ func startServe(t *testing.T, args ...string) site {
 func startServeIn(t *testing.T, data string, args ...string) site {
 	t.Helper()
 	arguments := []string{"serve", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--data", data}
-	s := site{process: start(t, append(arguments, args...)...), Data: data}
-	eventually(t, "the service to say where it serves", func() bool {
+	s := awaitServing(start(t, append(arguments, args...)...), data)
+	if i := slices.Index(args, "--database"); i >= 0 {
+		s.Database = args[i+1]
+	}
+	return s
+}
+
+// awaitServing waits until a service says where it serves.
+func awaitServing(p *process, data string) site {
+	p.t.Helper()
+	s := site{process: p, Data: data}
+	eventually(p.t, "the service to say where it serves", func() bool {
 		found := serving.FindStringSubmatch(s.stderr.String())
 		if found != nil {
 			s.BaseURL, s.MQTT = found[1], found[2]
@@ -117,9 +129,18 @@ func startHouse(t *testing.T, args ...string) *house {
 	return h
 }
 
+// stored adds to a command where the service keeps its data.
+func (s *site) stored(command ...string) []string {
+	command = append(command, "--data", s.Data)
+	if s.Database != "" {
+		command = append(command, "--database", s.Database)
+	}
+	return command
+}
+
 func (s *site) addUser(email string) map[string]string {
 	s.t.Helper()
-	return parsed[map[string]string](s.t, lintel(s.t, "user", "add", "--data", s.Data, "--json", "--email", email))
+	return parsed[map[string]string](s.t, lintel(s.t, s.stored("user", "add", "--json", "--email", email)...))
 }
 
 // madeToken is what lintel token create --json prints.
@@ -130,7 +151,7 @@ type madeToken struct {
 
 func (s *site) createToken(email, scope string, args ...string) madeToken {
 	s.t.Helper()
-	arguments := []string{"token", "create", "--data", s.Data, "--json", "--user", email, "--scope", scope}
+	arguments := s.stored("token", "create", "--json", "--user", email, "--scope", scope)
 	return parsed[madeToken](s.t, lintel(s.t, append(arguments, args...)...))
 }
 
@@ -162,7 +183,7 @@ func (c credentials) file(t *testing.T) string {
 // addController enrols a controller with one door.
 func (s *site) addController(email, name string) credentials {
 	s.t.Helper()
-	line := lintel(s.t, "controller", "add", "--data", s.Data, "--json", "--user", email, "--name", name)
+	line := lintel(s.t, s.stored("controller", "add", "--json", "--user", email, "--name", name)...)
 	made := parsed[credentials](s.t, line)
 	made.line = line
 	return made
@@ -179,13 +200,14 @@ type recorded struct {
 	Reason      string
 	SettledAt   *time.Time `json:"settled_at"`
 	LateCode    int        `json:"late_code"`
+	LateReason  string     `json:"late_reason"`
 	LateAt      *time.Time `json:"late_at"`
 }
 
 // history lists the recorded commands, newest first.
 func (s *site) history(args ...string) []recorded {
 	s.t.Helper()
-	arguments := []string{"history", "--json", "--limit", "1000000", "--data", s.Data}
+	arguments := s.stored("history", "--json", "--limit", "1000000")
 	var commands []recorded
 	for line := range strings.Lines(lintel(s.t, append(arguments, args...)...)) {
 		commands = append(commands, parsed[recorded](s.t, line))
@@ -218,7 +240,7 @@ type change struct {
 func (s *site) events(door string) []change {
 	s.t.Helper()
 	var changes []change
-	for line := range strings.Lines(lintel(s.t, "history", "--json", "--events", "--limit", "1000000", "--data", s.Data, "--door", door)) {
+	for line := range strings.Lines(lintel(s.t, s.stored("history", "--json", "--events", "--limit", "1000000", "--door", door)...)) {
 		changes = append(changes, parsed[change](s.t, line))
 	}
 	slices.Reverse(changes)

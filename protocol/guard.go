@@ -43,10 +43,11 @@ func (c *Clock) Exchanged(asked, received time.Time, now int64) bool {
 // Latest returns the latest that service time (ms) can be at the own time t:
 // the answer was made after the request left, so no more than t-asked has
 // passed since. Against it no command can act late, however slow the network.
-// It is false when there was no exchange within MaxTimeAge.
+// It is false when there was no exchange within MaxTimeAge, and when the own clock
+// has gone back behind the exchange: then it says nothing of what has passed.
 func (c *Clock) Latest(t time.Time) (int64, bool) {
 	since := t.Sub(c.asked)
-	if !c.known || since > MaxTimeAge {
+	if !c.known || since < 0 || since > MaxTimeAge {
 		return 0, false
 	}
 	since += since / slowestClock

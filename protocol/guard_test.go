@@ -36,6 +36,7 @@ func TestGuardRefuses(t *testing.T) {
 		{"late", nil, 5 * time.Second, ReasonLate, CodeUnreachable},
 		{"another session's", func(c *Command) { c.Session = "ZYXWVUTSRQPONMLKJIHGFEDCBA" }, 0, ReasonSession, CodeMalformed},
 		{"too far ahead", func(c *Command) { c.Deadline += 120_000 }, 0, ReasonTooFar, CodeMalformed},
+		{"with a clock that went back", nil, -time.Hour, ReasonNoTime, CodeUnreachable},
 		{"with an old clock", func(c *Command) { c.Deadline += 600_000 }, MaxTimeAge + time.Second, ReasonNoTime, CodeUnreachable},
 	}
 	for _, row := range rows {

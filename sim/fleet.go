@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ type Fleet struct {
 	TLS     *tls.Config
 	Units   []Unit
 	Stagger time.Duration // between the starts of two controllers
+	Record  io.Writer     // takes a line for each actuation, see Hardware.RecordTo; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -66,6 +68,9 @@ func (f Fleet) Run(ctx context.Context) {
 
 func (f Fleet) run(ctx context.Context, unit Unit) {
 	hardware := NewHardware(unit.Doors, f.Now)
+	if f.Record != nil {
+		hardware.RecordTo(f.Record, unit.ID)
+	}
 	var dialer controller.Dialer = controller.MQTT{Broker: f.Broker, ID: unit.ID, Secret: unit.Secret, TLS: f.TLS}
 	if answer, ok := faults[unit.Behaviour]; ok {
 		dialer = faultyDialer{dialer, answer}

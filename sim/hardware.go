@@ -2,7 +2,10 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -32,6 +35,7 @@ type Hardware struct {
 	now    func() time.Time
 	inputs chan controller.Input
 	kick   chan struct{}
+	record func(Actuation) error // before each actuation; nil for nobody
 
 	mu    sync.Mutex // guards what follows
 	doors map[int]*simulated
@@ -60,6 +64,29 @@ func NewHardware(doors []Door, now func() time.Time) *Hardware {
 	return h
 }
 
+// RecordTo has every actuation written to w as one line of JSON, in one write that
+// comes before the effect is carried out: what ends the process cannot hide one. An
+// actuation that cannot be written is not carried out. It is called before anything
+// else, and w must be safe for concurrent use where hardware shares it, as files are.
+func (h *Hardware) RecordTo(w io.Writer, controller string) {
+	h.record = func(a Actuation) error {
+		line, err := json.Marshal(Recorded{Time: a.At, Controller: controller, Door: a.Door, Effect: a.Effect.String()})
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(line, '\n'))
+		return err
+	}
+}
+
+// Recorded is a line of the hardware's own log, as RecordTo writes it.
+type Recorded struct {
+	Time       time.Time `json:"time"` // by the hardware's clock
+	Controller string    `json:"controller"`
+	Door       int       `json:"door"`
+	Effect     string    `json:"effect"`
+}
+
 // Config returns how a controller must be set up for the doors.
 func (h *Hardware) Config() map[int]door.Config {
 	configs := map[int]door.Config{}
@@ -80,7 +107,13 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 	if !ok {
 		return errors.New("no such door")
 	}
-	h.log = append(h.log, Actuation{h.now(), number, e})
+	a := Actuation{h.now(), number, e}
+	if h.record != nil {
+		if err := h.record(a); err != nil {
+			return fmt.Errorf("the actuation could not be recorded: %w", err)
+		}
+	}
+	h.log = append(h.log, a)
 	if len(h.log) > maxLog {
 		h.log = h.log[1:]
 	}

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,3 +83,31 @@ func TestTheLogCountsActuationsAndNotTheWall(t *testing.T) {
 }
 
 var _ controller.Hardware = (*Hardware)(nil)
+
+// TestActuationsAreRecordedFirst: what cannot be recorded is not done.
+func TestActuationsAreRecordedFirst(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6000000, time.UTC)
+	h := NewHardware([]Door{{Opener: door.Discrete, Sensors: 2, Travel: time.Second}}, func() time.Time { return at })
+	var log strings.Builder
+	h.RecordTo(&log, "the controller")
+	for _, e := range []door.Effect{door.DriveOpen, door.DriveClose} {
+		if err := h.Actuate(1, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `{"time":"2026-01-02T03:04:05.006Z","controller":"the controller","door":1,"effect":"drive open"}
+{"time":"2026-01-02T03:04:05.006Z","controller":"the controller","door":1,"effect":"drive close"}
+`
+	if log.String() != want {
+		t.Errorf("recorded\n%s", log.String())
+	}
+	h.RecordTo(full{}, "the controller")
+	if err := h.Actuate(1, door.DriveOpen); err == nil || len(h.Log()) != 2 {
+		t.Errorf("with a full disk: %v, and it did %v", err, h.Log())
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }

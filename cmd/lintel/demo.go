@@ -159,7 +159,7 @@ func demo(cmd *cobra.Command, cfg config.Config, doors []demoDoor, temporary, as
 	ctx := cmd.Context()
 	log := newLog(slog.LevelError) // what a demo prints is for reading
 	began := time.Now()
-	s, err := startService(ctx, cfg, log)
+	s, err := startService(ctx, cfg, systemClocks(), log)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type commandListed struct {
 	Reason      string        `json:"reason,omitempty"`
 	SettledAt   *time.Time    `json:"settled_at"`
 	LateCode    int           `json:"late_code,omitempty"`
+	LateReason  string        `json:"late_reason,omitempty"`
 	LateAt      *time.Time    `json:"late_at,omitempty"`
 }
 
@@ -90,7 +92,7 @@ func listCommands(ctx context.Context, cmd *cobra.Command, s *store.Store, door 
 		}
 		late := ""
 		if c.Outcome.Late != nil {
-			late = fmt.Sprintf("answered %d late", c.Outcome.Late.Code)
+			late = strings.TrimSpace(fmt.Sprintf("answered %d late %s", c.Outcome.Late.Code, c.Outcome.Late.Reason))
 		}
 		rows = append(rows, []string{c.RequestedAt.Format(time.RFC3339), string(c.DoorID), string(c.Action),
 			string(c.Outcome.Status), codeListed(c.Outcome.Code), c.Outcome.Reason, late})
@@ -118,7 +120,7 @@ func listedCommand(c lintel.Command) commandListed {
 		listed.SettledAt = &c.Outcome.SettledAt
 	}
 	if late := c.Outcome.Late; late != nil {
-		listed.LateCode, listed.LateAt = late.Code, &late.At
+		listed.LateCode, listed.LateReason, listed.LateAt = late.Code, late.Reason, &late.At
 	}
 	return listed
 }

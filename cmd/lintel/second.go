@@ -16,6 +16,7 @@ import (
 type secondConnections struct {
 	broker.Handler
 	store *store.Store
+	wall  func() time.Time
 	log   *slog.Logger
 }
 
@@ -32,7 +33,7 @@ func (h secondConnections) Connected(c *broker.Connection) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err := h.store.AddControllerEvent(ctx, lintel.ControllerEvent{
-		ID: lintel.NewID(), ControllerID: c.Controller, Kind: lintel.SecondConnection, At: time.Now(),
+		ID: lintel.NewID(), ControllerID: c.Controller, Kind: lintel.SecondConnection, At: h.wall(),
 		Detail: "from " + c.Remote + ", in the place of " + c.Replaces,
 	}, secondEvery)
 	if err != nil {

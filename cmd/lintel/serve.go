@@ -100,7 +100,7 @@ func addOptions(flags *pflag.FlagSet, only ...string) {
 
 func serve(ctx context.Context, cfg config.Config, out io.Writer) error {
 	log := newLog(cfg.LogLevel)
-	s, err := startService(ctx, cfg, log)
+	s, err := startService(ctx, cfg, systemClocks(), log)
 	if err != nil {
 		return err
 	}

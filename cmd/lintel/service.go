@@ -48,12 +48,22 @@ type service struct {
 	upstream upstreamClient
 	http     *http.Server
 	failed   chan error // an end of serving that nobody asked for
+	clocks   clocks
 	log      *slog.Logger
 
 	looked       time.Time // for changed credentials; of keepClean alone
 	stopCleaning context.CancelFunc
 	cleaning     sync.WaitGroup
 }
+
+// clocks are the two that a service goes by.
+type clocks struct {
+	wall   func() time.Time // for what is recorded and shown; may step
+	steady func() time.Time // for deadlines; never does, see steadyClock
+}
+
+// systemClocks are this machine's.
+func systemClocks() clocks { return clocks{time.Now, steadyClock()} }
 
 // steadyClock returns a clock that starts at the wall clock's time, never steps
 // and goes on while the machine is suspended: deadlines are judged by it.
@@ -63,7 +73,7 @@ func steadyClock() func() time.Time {
 }
 
 // startService opens the database, listens, and serves.
-func startService(ctx context.Context, cfg config.Config, log *slog.Logger) (s *service, err error) {
+func startService(ctx context.Context, cfg config.Config, c clocks, log *slog.Logger) (s *service, err error) {
 	tlsConfig, err := serverTLS(cfg)
 	if err != nil {
 		return nil, err
@@ -77,7 +87,7 @@ func startService(ctx context.Context, cfg config.Config, log *slog.Logger) (s *
 		return nil, errors.Join(err, httpListener.Close())
 	}
 	base := baseURL(cfg.HTTP, httpListener, tlsConfig)
-	s = &service{baseURL: base, origin: cmp.Or(cfg.PublicURL, base), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), log: log}
+	s = &service{baseURL: base, origin: cmp.Or(cfg.PublicURL, base), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), clocks: c, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, httpListener.Close(), mqttListener.Close())
@@ -98,7 +108,7 @@ func (s *service) open(ctx context.Context, cfg config.Config) error {
 	if s.store, err = openStore(ctx, cfg); err != nil {
 		return err
 	}
-	abandoned, err := s.store.AbandonCommands(ctx, time.Now())
+	abandoned, err := s.store.AbandonCommands(ctx, s.clocks.wall())
 	if err != nil {
 		return errors.Join(err, s.store.Close())
 	}
@@ -110,14 +120,14 @@ func (s *service) open(ctx context.Context, cfg config.Config) error {
 
 // serve wires the parts together: httpapi -> control -> link -> broker, and back.
 func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listener) error {
-	steady := steadyClock()
-	l := link.New(time.Now, steady, s.log)
-	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: time.Now, Steady: steady, Log: s.log}, s.store, l)
+	wall, steady := s.clocks.wall, s.clocks.steady
+	l := link.New(wall, steady, s.log)
+	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: wall, Steady: steady, Log: s.log}, s.store, l)
 	l.Bind(s.control)
 	var err error
 	s.registry = newRegistry(s.store)
 	s.bridge = bridge.New(l, s.registry, cfg.Deadline, steady, s.log)
-	s.broker, err = broker.New(s.registry, secondConnections{s.bridge, s.store, s.log}, broker.Topics{
+	s.broker, err = broker.New(s.registry, secondConnections{s.bridge, s.store, wall, s.log}, broker.Topics{
 		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
 	}, broker.DefaultLimits(), s.log)
 	if err != nil {
@@ -156,20 +166,20 @@ func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listen
 func (s *service) handler(cfg config.Config) (http.Handler, error) {
 	source := sourceOf(cfg.TrustedProxies)
 	apiHandler, err := httpapi.New(httpapi.Config{
-		HardwareName: cfg.HardwareName, Source: source, Now: time.Now, Log: s.log, MQTT: s.mqttForClaims(cfg),
-		Claims: enrol.New(enrol.Config{Now: time.Now, Log: s.log}, s.store),
+		HardwareName: cfg.HardwareName, Source: source, Now: s.clocks.wall, Log: s.log, MQTT: s.mqttForClaims(cfg),
+		Claims: enrol.New(enrol.Config{Now: s.clocks.wall, Log: s.log}, s.store),
 	}, s.control, s.store)
 	if err != nil {
 		return nil, err
 	}
-	s.accounts, err = account.New(account.Config{Origin: s.origin, Name: "Lintel", Now: time.Now, Log: s.log}, s.store)
+	s.accounts, err = account.New(account.Config{Origin: s.origin, Name: "Lintel", Now: s.clocks.wall, Log: s.log}, s.store)
 	if err != nil {
 		return nil, err
 	}
 	authorization := oauth.New(oauth.Config{
-		Issuer: s.origin, Source: source, Now: time.Now, Log: s.log,
+		Issuer: s.origin, Source: source, Now: s.clocks.wall, Log: s.log,
 	}, s.store)
-	pages, err := web.New(web.Config{Origin: s.origin, Source: source, Now: time.Now, Log: s.log}, s.accounts, authorization, s.store)
+	pages, err := web.New(web.Config{Origin: s.origin, Source: source, Now: s.clocks.wall, Log: s.log}, s.accounts, authorization, s.store)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +225,7 @@ const (
 // credentials were changed, until close.
 func (s *service) keepClean() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stopCleaning, s.looked = cancel, time.Now()
+	s.stopCleaning, s.looked = cancel, s.clocks.wall()
 	s.cleaning.Go(func() { every(ctx, cleanEvery, s.expunge) })
 	s.cleaning.Go(func() { every(ctx, checkEvery, s.endOutdated) })
 }
@@ -234,7 +244,7 @@ func every(ctx context.Context, pause time.Duration, do func(ctx context.Context
 }
 
 func (s *service) expunge(ctx context.Context) {
-	if err := s.store.Expunge(ctx, time.Now()); err != nil && ctx.Err() == nil {
+	if err := s.store.Expunge(ctx, s.clocks.wall()); err != nil && ctx.Err() == nil {
 		s.log.Warn("what is long over could not be deleted", "error", err)
 	}
 }
@@ -242,7 +252,7 @@ func (s *service) expunge(ctx context.Context) {
 // endOutdated looks a minute further back than its last look: the clocks of two processes, and of two
 // machines with one database, need not agree to the second.
 func (s *service) endOutdated(ctx context.Context) {
-	now := time.Now()
+	now := s.clocks.wall()
 	outdated, err := s.registry.outdated(ctx, s.looked.Add(-time.Minute))
 	switch {
 	case err == nil:

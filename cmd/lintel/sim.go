@@ -31,6 +31,7 @@ type simOptions struct {
 	tlsCA       string
 	travel      time.Duration
 	stagger     time.Duration
+	log         string
 	verbose     bool
 }
 
@@ -57,28 +58,42 @@ for the account of --user (or the only account there is).`,
 	cmd.Flags().StringVar(&o.tlsCA, "tls-ca", "", "PEM file with the authority to trust instead of the system's; implies --tls.")
 	cmd.Flags().DurationVar(&o.travel, "travel", 3*time.Second, "How long a door takes to move.")
 	cmd.Flags().DurationVar(&o.stagger, "stagger", 0, "Pause between the starts of two controllers.")
+	cmd.Flags().StringVar(&o.log, "log", "", "File to append a line of JSON to for each time that the hardware is made to move a door, before it does.")
 	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "Log every connection.")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if o.controllers < 1 || o.doors < 1 || o.doors > lintel.MaxDoors || o.travel < 10*time.Millisecond {
-			return fmt.Errorf("--controllers is at least 1, --doors 1 to %d, --travel at least 10ms", lintel.MaxDoors)
-		}
-		units, err := simUnits(cmd, o, *file)
-		if err != nil {
-			return err
-		}
-		tlsConfig, err := clientTLS(o)
-		if err != nil {
-			return err
-		}
-		level := slog.LevelWarn
-		if o.verbose {
-			level = slog.LevelDebug
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "Simulated controllers: %d, doors at each: %d, broker: %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
-		sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: steadyClock(), Log: newLog(level)}.Run(cmd.Context())
-		return nil
+		return runSim(cmd, o, *file)
 	}
 	return cmd
+}
+
+func runSim(cmd *cobra.Command, o simOptions, file string) (err error) {
+	if o.controllers < 1 || o.doors < 1 || o.doors > lintel.MaxDoors || o.travel < 10*time.Millisecond {
+		return fmt.Errorf("--controllers is at least 1, --doors 1 to %d, --travel at least 10ms", lintel.MaxDoors)
+	}
+	units, err := simUnits(cmd, o, file)
+	if err != nil {
+		return err
+	}
+	tlsConfig, err := clientTLS(o)
+	if err != nil {
+		return err
+	}
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	fleet := sim.Fleet{Broker: o.broker, TLS: tlsConfig, Units: units, Stagger: o.stagger, Now: steadyClock(), Log: newLog(level)}
+	if o.log != "" {
+		record, openErr := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if openErr != nil {
+			return fmt.Errorf("--log: %w", openErr)
+		}
+		defer func() { err = errors.Join(err, record.Close()) }()
+		fleet.Record = record
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Simulated controllers: %d, doors at each: %d, broker: %s. Ctrl-C ends them.\n", len(units), o.doors, o.broker)
+	fleet.Run(cmd.Context())
+	return nil
 }
 
 func simUnits(cmd *cobra.Command, o simOptions, file string) ([]sim.Unit, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lintel"
 	"lintel/store"
@@ -56,6 +57,54 @@ func TestASecondServiceIsRefused(t *testing.T) {
 		}
 		first = open(t, url) // at once, as when a service is restarted
 	}
+}
+
+// TestALostLock: the server ends the connection that holds the lock. The service writes
+// nothing more as long as another one has the database, and goes on afterwards.
+func TestALostLock(t *testing.T) {
+	url := newDatabase(t)
+	first := open(t, url)
+	write := func() error {
+		return first.Write(t.Context(), func(tx store.Tx) error {
+			_, err := tx.ExecContext(t.Context(), "UPDATE people SET email = email")
+			return err
+		})
+	}
+	until := func(what string, done func() bool) {
+		t.Helper()
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for range 3000 {
+			if done() {
+				return
+			}
+			<-tick.C
+		}
+		t.Fatalf("waited for: %s", what)
+	}
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	var second *postgres.DB
+	until("a second service to start", func() (ok bool) {
+		var err error
+		second, err = postgres.Open(t.Context(), url)
+		if err == nil {
+			return true
+		}
+		wantRefusal(t, err, "in use")
+		if write() == nil { // it was faster: once more
+			execute(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+		}
+		return false
+	})
+	until("the first to know it", func() bool { return write() != nil })
+	wantRefusal(t, write(), "lock on the database is lost")
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until("the first to have its lock again", func() bool { return write() == nil })
 }
 
 // TestOneOfManyStartsWins starts services at once on an empty database, where

@@ -8,7 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
+	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -24,16 +25,14 @@ var files embed.FS
 // connections is how many the service opens at the most.
 const connections = 16
 
-// serviceLock is the advisory lock that one service holds on its database.
-const serviceLock = 0x6c696e74656c // "lintel"
-
-// releaseTimeout is how long closing waits for a server that does not answer.
-const releaseTimeout = 2 * time.Second
-
 // DB is an open database. It implements store.Engine.
 type DB struct {
 	db   *sql.DB
-	held *sql.Conn // holds serviceLock; nil in Join
+	held *sql.Conn // holds serviceLock; nil in Join. Of keep's goroutine alone until stop
+	lost atomic.Bool
+
+	keeping sync.WaitGroup
+	stop    func() // ends keep
 }
 
 // Open opens the database at a postgres:// URL for a service: it refuses one
@@ -46,6 +45,7 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	if err := db.hold(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	db.keep()
 	locker, err := lock.NewPostgresSessionLocker()
 	if err == nil {
 		err = store.Migrate(ctx, goose.DialectPostgres, db.db, migrations(), goose.WithSessionLocker(locker))
@@ -97,22 +97,6 @@ func (db *DB) verify(ctx context.Context) error {
 	return nil
 }
 
-func (db *DB) hold(ctx context.Context) error {
-	conn, err := db.db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
-	}
-	var held bool
-	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", int64(serviceLock)).Scan(&held); err != nil {
-		return errors.Join(fmt.Errorf("open the database: %w", err), conn.Close())
-	}
-	if !held {
-		return errors.Join(errors.New("the database is in use by another lintel service"), conn.Close())
-	}
-	db.held = conn
-	return nil
-}
-
 func migrations() fs.FS {
 	sub, err := fs.Sub(files, "migrations")
 	if err != nil {
@@ -121,8 +105,12 @@ func migrations() fs.FS {
 	return sub
 }
 
-// Write implements store.Engine. PostgreSQL groups commits by itself.
+// Write implements store.Engine. PostgreSQL groups commits by itself. While the lock
+// is lost nothing is written.
 func (db *DB) Write(ctx context.Context, fn func(tx store.Tx) error) error {
+	if db.lost.Load() {
+		return errLost
+	}
 	tx, err := db.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -146,17 +134,8 @@ func (db *DB) IsUnique(err error) bool {
 // Close implements store.Engine.
 func (db *DB) Close() error {
 	var err error
-	if db.held != nil {
+	if db.stop != nil {
 		err = db.release()
 	}
 	return errors.Join(err, db.db.Close())
-}
-
-// release gives serviceLock back before it returns, so that the next service
-// can start at once: the server ends a closed connection only a moment later.
-func (db *DB) release() error {
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-	defer cancel()
-	_, _ = db.held.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(serviceLock)) // where it fails, the connection's end does it
-	return db.held.Close()
 }
