@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -335,4 +336,40 @@ func TestAnIgnoredCommandIsFoundOut(t *testing.T) {
 	if r := s.reported("open"); r.State.Source != "opener" || r.Reason != "did_not_move" || r.CommandID != id {
 		t.Errorf("reported %+v", r)
 	}
+}
+
+// mute is a connection of a device that says nothing.
+type mute struct {
+	Connection
+	sent  []string
+	reset chan struct{}
+}
+
+func (m *mute) ID() lintel.ID                   { return theController }
+func (m *mute) SubscribedTo(string) bool        { return true }
+func (m *mute) Reset()                          { close(m.reset) }
+func (m *mute) SendTo(t string, _ []byte) error { m.sent = append(m.sent, t); return nil }
+func (m *mute) Deliver(t string, _ []byte, _ time.Duration) error {
+	m.sent = append(m.sent, t)
+	return nil
+}
+
+// TestADeviceThatStaysSilentHasToComeBack: once its door must be somewhere. Without a
+// command it may be silent for as long as it likes.
+func TestADeviceThatStaysSilentHasToComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mute{reset: make(chan struct{})}
+		u := newUnit(m, plain{}, driver.Settings{}, time.Now, time.Second)
+		defer u.end()
+		go u.askOn(slog.New(slog.DiscardHandler))
+		<-time.After(time.Hour)
+		if err := u.Actuate(1, door.DriveOpen); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		<-m.reset
+		if d := time.Since(began); d < u.patience() {
+			t.Errorf("reset after %s", d)
+		}
+	})
 }

@@ -32,6 +32,8 @@ type unit struct {
 	known  atomic.Bool        // the device has said where its door is, since the last command
 	due    atomic.Int64       // the deadline of the last command, ms; 0 for none
 
+	commanded atomic.Int64 // when the last command was sent, ms; 0 for none
+
 	mu     sync.Mutex // guards device and ahead: messages and commands come at once
 	device driver.Device
 	ahead  int // inputs that the driver knows of and the door machine does not yet
@@ -74,21 +76,43 @@ func (u *unit) ask(log *slog.Logger) {
 const askEvery = 5 * time.Second
 
 // askOn asks whenever the device has not said where its door is since it connected,
-// or since the last command.
+// or since the last command. A device that has said nothing for so long after a command
+// that its door must be somewhere has its connection reset: all firmware says where its
+// door is when it comes back, also what cannot be asked.
 func (u *unit) askOn(log *slog.Logger) {
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
 	for u.ask(log); ; {
 		select {
 		case <-ticker.C:
-			if !u.known.Load() {
-				u.ask(log)
-			}
 		case <-u.ended:
 			return
 		}
+		switch {
+		case u.known.Load():
+		case u.unanswered() > u.patience():
+			log.Warn("a device has said nothing since a command: its connection is reset", "controller", u.conn.ID())
+			u.conn.Reset()
+			return
+		default:
+			u.ask(log)
+		}
 	}
 }
+
+// unanswered is how long ago the last command was, 0 for none.
+func (u *unit) unanswered() time.Duration {
+	at := u.commanded.Load()
+	if at == 0 {
+		return 0
+	}
+	return u.now().Sub(time.UnixMilli(at))
+}
+
+// patience is how long a device may be silent after a command: for as long as the door
+// machine waits for the movement, and some more, so that the history says first what
+// became of it.
+func (u *unit) patience() time.Duration { return 15*time.Second + 2*u.door.Travel }
 
 // tells reports whether an input says where a door is.
 func tells(in door.Input) bool {
@@ -170,6 +194,7 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 		return err
 	}
 	u.known.Store(false)
+	u.commanded.Store(u.now().UnixMilli())
 	began := u.now()
 	for _, m := range messages {
 		err := errNoTime
