@@ -107,11 +107,13 @@ const (
 	DriveOpen
 	DriveClose
 	DriveStop
+	Warn  // begin to warn those near the door, by light and sound
+	Quiet // stop warning
 )
 
 // String returns the effect's name in the published table.
 func (e Effect) String() string {
-	return [...]string{"nothing to do", "pulse", "drive open", "drive close", "drive stop"}[e]
+	return [...]string{"nothing to do", "pulse", "drive open", "drive close", "drive stop", "warn", "quiet"}[e]
 }
 
 // Refusal is the rule by which a request is refused; empty when it is not. It is
