@@ -55,6 +55,7 @@ var rules = map[string]rule{
 	"control":     {2, ". access", ""},
 	"store":       {2, ". access", "github.com/pressly/goose/v3"},
 	"sim":         {2, "controller door protocol", ""},
+	"gpio":        {2, "controller door protocol", "github.com/warthog618/go-gpiocdev"},
 	"conformance": {2, ". broker protocol", "github.com/mochi-mqtt/server/v2"},
 	"oauth":       {2, ". access limit secret", ""},
 
