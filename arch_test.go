@@ -74,8 +74,8 @@ var rules = map[string]rule{
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},
 
-	"cmd/lintel": {5, ". account bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite web",
-		"github.com/gofrs/flock github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
+	"cmd/lintel": {5, ". account bridge broker client config conformance control controller door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota gpio httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite web",
+		"github.com/coreos/go-systemd/v22 github.com/gofrs/flock github.com/pelletier/go-toml/v2 github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
 }
 
 // outside are the directories of code that is not part of the service: nothing

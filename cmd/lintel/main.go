@@ -35,7 +35,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(demoCommand(), serveCommand(), simCommand(), conformanceCommand(), controllerCommand(), tokenCommand(), userCommand(), oauthClientCommand(), historyCommand(),
+	cmd.AddCommand(demoCommand(), serveCommand(), agentCommand(), simCommand(), conformanceCommand(), controllerCommand(), tokenCommand(), userCommand(), oauthClientCommand(), historyCommand(),
 		loginCommand(), logoutCommand(), doorsCommand(), openCommand(), closeCommand())
 	return cmd
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lintel"
+	"lintel/controller"
+	"lintel/gpio"
+	"lintel/secret"
+)
+
+// agentOptions are the flags of the agent command.
+type agentOptions struct {
+	config         string
+	broker         string
+	credentials    string
+	tls            brokerTLS
+	allowPlaintext bool
+	sample         bool
+	check          bool
+	release        bool
+	verbose        bool
+}
+
+func agentCommand() *cobra.Command {
+	var o agentOptions
+	cmd := &cobra.Command{
+		Use:   "agent --config FILE --broker HOST:PORT --credentials FILE",
+		Short: "Run a controller on this machine's GPIO lines, as on a Raspberry Pi",
+		Long: `Run one controller on this machine's GPIO lines.
+
+The configuration file says how the doors are wired; --sample prints one. The file of
+credentials is the line that "lintel controller add --json" printed, and may be
+readable by its owner only. Doors are watched without a network too, and connecting is
+tried again until it works.
+
+docs/agent.md has the wiring, the whole configuration, and a systemd unit.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAgent(cmd, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.config, "config", "", "Configuration file.")
+	flags.StringVar(&o.broker, "broker", "", "Address of the MQTT endpoint.")
+	flags.StringVar(&o.credentials, "credentials", "", "File with the controller's credentials.")
+	o.tls.add(flags)
+	flags.BoolVar(&o.allowPlaintext, "allow-plaintext", false, "Connect without TLS beyond this machine.")
+	flags.BoolVar(&o.sample, "sample", false, "Print a sample configuration file and exit.")
+	flags.BoolVar(&o.check, "check", false, "Check the configuration, and what else is given, and exit.")
+	flags.BoolVar(&o.release, "release", false, "Make every output of the configuration inactive and exit.")
+	flags.BoolVar(&o.verbose, "verbose", false, "Log every connection.")
+	return cmd
+}
+
+func runAgent(cmd *cobra.Command, o agentOptions) error {
+	if o.sample {
+		_, err := io.WriteString(cmd.OutOrStdout(), agentSample)
+		return err
+	}
+	wiring, err := agentWiring(o.config)
+	if err != nil {
+		return fmt.Errorf("the configuration is not valid:\n%w", err)
+	}
+	for _, doubt := range wiring.Doubts() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lintel: warning:", doubt)
+	}
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	log := newLog(level)
+	if o.release {
+		return releaseLines(wiring, gpio.Chips(), log)
+	}
+	dialer, err := agentDialer(o)
+	if err != nil {
+		return err
+	}
+	if o.check {
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
+		return err
+	}
+	manager, err := serviceManager(log)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Controller %s, doors: %d, broker: %s. Ctrl-C ends it.\n", dialer.ID, len(wiring.Doors), o.broker)
+	return agent{wiring: wiring, lines: gpio.Chips(), dialer: dialer, manager: manager, now: steadyClock(), log: log}.run(cmd.Context())
+}
+
+// releaseLines takes every line, outputs inactive, and lets it go again.
+func releaseLines(wiring gpio.Config, lines gpio.Lines, log *slog.Logger) error {
+	hardware, err := gpio.Open(wiring, lines, log)
+	if err != nil {
+		return err
+	}
+	return hardware.Close()
+}
+
+// agentDialer returns the way to the broker. For --check alone, nothing of it need be
+// given; what is given is checked.
+func agentDialer(o agentOptions) (controller.MQTT, error) {
+	var faults []error
+	tlsConfig, err := o.tls.config()
+	faults = append(faults, err)
+	if o.broker != "" || !o.check {
+		faults = append(faults, checkBroker(o.broker, tlsConfig != nil || o.allowPlaintext))
+	}
+	var own credentials
+	if o.credentials != "" || !o.check {
+		own, err = ownCredentials(o.credentials)
+		faults = append(faults, err)
+	}
+	return controller.MQTT{Broker: o.broker, ID: own.ControllerID, Secret: own.Secret, TLS: tlsConfig}, errors.Join(faults...)
+}
+
+// checkBroker: secrets go in plain text to this machine only, unless that is allowed.
+func checkBroker(address string, protected bool) error {
+	host, port, err := net.SplitHostPort(address)
+	switch {
+	case err != nil || host == "" || port == "":
+		return fmt.Errorf("--broker %q is not an address of the form HOST:PORT", address)
+	case !protected && !loopback("tcp://"+address):
+		return fmt.Errorf("--broker %s would carry the controller's secret in plain text beyond this machine; give --tls or --tls-ca, or --allow-plaintext", address)
+	}
+	return nil
+}
+
+// ownCredentials reads the credentials of one controller.
+func ownCredentials(path string) (own credentials, err error) {
+	if path == "" {
+		return own, errors.New("--credentials is missing: a file with what \"lintel controller add --json\" printed")
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return own, fmt.Errorf("--credentials: %w", err)
+	}
+	if runtime.GOOS == "linux" && info.Mode().Perm()&0o077 != 0 {
+		return own, fmt.Errorf("--credentials: other people on this machine can read or change %s; keep it to its owner with: chmod 600 %s", path, path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return own, fmt.Errorf("--credentials: %w", err)
+	}
+	err = json.Unmarshal([]byte(strings.TrimSpace(string(text))), &own)
+	if id, idErr := lintel.ParseID(own.ControllerID); err != nil || idErr != nil || string(id) != own.ControllerID || !secret.Is(secret.ControllerSecret, own.Secret) {
+		return own, fmt.Errorf("--credentials %s: not the one line that \"lintel controller add --json\" prints for a controller", path)
+	}
+	return own, nil
+}
