@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -292,8 +293,11 @@ func TestTheAgentConforms(t *testing.T) {
 func TestTheServiceManagerIsTold(t *testing.T) {
 	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
 	socket, err := net.ListenUnixgram("unixgram", address)
-	if err != nil {
+	switch {
+	case err != nil && runtime.GOOS == "windows":
 		t.Skipf("no datagrams over Unix sockets here: %v", err)
+	case err != nil:
+		t.Fatal(err)
 	}
 	defer socket.Close()
 	t.Setenv("NOTIFY_SOCKET", address.Name)
