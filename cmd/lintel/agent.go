@@ -73,7 +73,7 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 	for _, doubt := range wiring.Doubts() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lintel: warning:", doubt)
 	}
-	level := slog.LevelWarn
+	level := slog.LevelInfo
 	if o.verbose {
 		level = slog.LevelDebug
 	}
@@ -93,7 +93,7 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Controller %s, doors: %d, broker: %s. Ctrl-C ends it.\n", dialer.ID, len(wiring.Doors), o.broker)
+	log.Info("starting", "controller", dialer.ID, "doors", len(wiring.Doors), "broker", o.broker)
 	return agent{wiring: wiring, lines: gpio.Chips(), dialer: dialer, manager: manager, now: steadyClock(), log: log}.run(cmd.Context())
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -97,8 +98,18 @@ func runUntilTheEnd(t *testing.T, run func(ctx context.Context)) (stop func()) {
 	return stop
 }
 
-// agent runs the real agent on the garage's lines.
+// agent runs the real agent on the garage's lines; it must not end by itself.
 func (g garage) agent(t *testing.T, dialer controller.Dialer) (stop func()) {
+	t.Helper()
+	a := g.newAgent(t, dialer)
+	return runUntilTheEnd(t, func(ctx context.Context) {
+		if err := a.run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (g garage) newAgent(t *testing.T, dialer controller.Dialer) agent {
 	t.Helper()
 	wiring, err := parseWiring([]byte(testWiring))
 	if err != nil {
@@ -109,12 +120,7 @@ func (g garage) agent(t *testing.T, dialer controller.Dialer) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := agent{wiring: wiring, lines: g.board, dialer: dialer, manager: m, now: steadyClock(), log: log}
-	return runUntilTheEnd(t, func(ctx context.Context) {
-		if err := a.run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	return agent{wiring: wiring, lines: g.board, dialer: dialer, manager: m, now: steadyClock(), log: log}
 }
 
 // patience is how long to wait for what should happen.
@@ -226,6 +232,30 @@ func TestAToggleIsAPulseOnALine(t *testing.T) {
 	stop()
 	if n := len(g.pulses()); n != 2 {
 		t.Errorf("%d pulses after a restart", n)
+	}
+}
+
+// TestTheAgentEndsWhereAContactStaysClosed: the end of the process is the last that can
+// be done about it, and its manager starts it again.
+func TestTheAgentEndsWhereAContactStaysClosed(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	g.board.Changed = func(line string, active bool) {
+		if active {
+			g.board.Fail(line, errors.New("gone"))
+		}
+	}
+	ended := make(chan error, 1)
+	a := g.newAgent(t, h.dialer())
+	runUntilTheEnd(t, func(ctx context.Context) { ended <- a.run(ctx) })
+	eventually(t, "the pulse", func() bool { return h.toggle(t, "OPEN") == http.StatusOK })
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "cannot be made inactive") {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it goes on")
 	}
 }
 

@@ -1,4 +1,5 @@
-// Command lintel is the door control service, its administration, and its simulator.
+// Command lintel is the door control service, its administration, its agent for GPIO
+// lines, and its simulator.
 package main
 
 import (
