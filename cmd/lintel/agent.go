@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 	if o.release {
 		return releaseLines(wiring, gpio.Chips(), log)
 	}
-	dialer, err := agentDialer(o)
+	dialer, err := agentDialer(o, wiring)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func releaseLines(wiring gpio.Config, lines gpio.Lines, log *slog.Logger) error 
 
 // agentDialer returns the way to the broker. For --check alone, nothing of it need be
 // given; what is given is checked.
-func agentDialer(o agentOptions) (controller.MQTT, error) {
+func agentDialer(o agentOptions, wiring gpio.Config) (controller.MQTT, error) {
 	var faults []error
 	tlsConfig, err := o.tls.config()
 	faults = append(faults, err)
@@ -118,9 +119,22 @@ func agentDialer(o agentOptions) (controller.MQTT, error) {
 	var own credentials
 	if o.credentials != "" || !o.check {
 		own, err = ownCredentials(o.credentials)
-		faults = append(faults, err)
+		faults = append(faults, err, checkEnrolled(wiring, own))
 	}
 	return controller.MQTT{Broker: o.broker, ID: own.ControllerID, Secret: own.Secret, TLS: tlsConfig}, errors.Join(faults...)
+}
+
+// checkEnrolled: the service ends the connection of a controller that reports a door it
+// does not know. A file that lists no doors says nothing about them.
+func checkEnrolled(wiring gpio.Config, own credentials) error {
+	var faults []error
+	for _, d := range wiring.Doors {
+		known := slices.ContainsFunc(own.Doors, func(l doorListed) bool { return l.Number == d.Number })
+		if len(own.Doors) > 0 && !known {
+			faults = append(faults, fmt.Errorf("door %d of the configuration is not among the doors that --credentials lists", d.Number))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // checkBroker: secrets go in plain text to this machine only, unless that is allowed.

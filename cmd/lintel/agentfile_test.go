@@ -134,6 +134,17 @@ func TestCredentialsAreForTheirOwner(t *testing.T) {
 	}
 }
 
+func TestDoorsAreThoseThatWereEnrolled(t *testing.T) {
+	wiring := gpio.Config{Doors: []gpio.Door{{Number: 1}, {Number: 2}, {Number: 3}}}
+	listed := credentials{Doors: []doorListed{{Number: 1}, {Number: 3}, {Number: 4}}}
+	if err := checkEnrolled(wiring, listed); err == nil || !strings.HasPrefix(err.Error(), "door 2 ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	if err := checkEnrolled(wiring, credentials{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPlainTextStaysOnThisMachine(t *testing.T) {
 	for address, want := range map[string]bool{
 		"127.0.0.1:1883": true, "localhost:1883": true, "[::1]:1883": true,
