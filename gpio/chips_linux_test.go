@@ -74,6 +74,8 @@ func newChipWorld(t *testing.T) *chipWorld {
 	for number := 1; number <= 3; number++ {
 		w.Place(number, hardwaretest.Closed)
 	}
+	w.drive(2, true) // what nobody drives is pulled to where its relay is off
+	w.drive(6, true)
 	w.watch()
 	return w
 }
