@@ -4,7 +4,7 @@
 
 GO ?= go
 
-.PHONY: help run build test test-tools fuzz bench clean
+.PHONY: help run build release test test-tools fuzz bench clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,6 +14,9 @@ run: ## Run Lintel with a demo house and simulated controllers
 
 build: ## Build bin/lintel
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$$(git describe --always --dirty 2>/dev/null || echo dev)" -o bin/lintel ./cmd/lintel
+
+release: ## Build dist/ for amd64, arm64, ARMv7 and ARMv6, and print the sizes
+	@./scripts/release
 
 test: test-tools ## Check formatting, vet, lint and run all tests
 	@./scripts/test
@@ -28,4 +31,4 @@ bench: ## Measure, each figure beside its floor and its budget
 	@$(GO) run ./bench
 
 clean: ## Remove what was built
-	rm -rf bin
+	rm -rf bin dist

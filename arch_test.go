@@ -56,6 +56,7 @@ var rules = map[string]rule{
 	"control":     {2, ". access", ""},
 	"store":       {2, ". access", "github.com/pressly/goose/v3"},
 	"sim":         {2, "controller door protocol", ""},
+	"gpio":        {2, "controller door protocol", "github.com/warthog618/go-gpiocdev"},
 	"conformance": {2, ". broker protocol", "github.com/mochi-mqtt/server/v2"},
 	"oauth":       {2, ". access limit secret", ""},
 
@@ -76,13 +77,13 @@ var rules = map[string]rule{
 	"store/sqlite":   {3, "store", "github.com/gofrs/flock github.com/pressly/goose/v3 modernc.org/sqlite"},
 	"store/postgres": {3, "store", "github.com/jackc/pgx/v5 github.com/pressly/goose/v3"},
 
-	"cmd/lintel": {5, ". account api bridge broker client config conformance control door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota enrol httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite upstream web",
-		"github.com/gofrs/flock github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
+	"cmd/lintel": {5, ". account api bridge broker client config conformance control controller door driver driver/esphome driver/garadget driver/opengarage driver/ratgdo driver/shelly driver/tasmota enrol gpio httpapi link oauth protocol secret sim sim/firmware store store/postgres store/sqlite upstream web",
+		"github.com/coreos/go-systemd/v22 github.com/gofrs/flock github.com/pelletier/go-toml/v2 github.com/spf13/cobra github.com/spf13/pflag golang.org/x/oauth2 golang.org/x/sys"},
 }
 
 // outside are the directories of code that is not part of the service: nothing
 // imports them, and they may import what they measure or test.
-var outside = []string{"bench", "e2e", "storetest"}
+var outside = []string{"bench", "e2e", "hardwaretest", "storetest"}
 
 // pure are the packages that decide and describe: no I/O, no locks, no logs.
 var pure = []string{".", "door", "api", "protocol", "access",
@@ -121,7 +122,7 @@ func files(t *testing.T) []file {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == "bin" || name == "tools"):
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == "bin" || name == "dist" || name == "tools"):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go":
 			return nil

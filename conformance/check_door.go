@@ -65,6 +65,7 @@ func reportsOften(ctx context.Context, k *kit) verdict {
 // repeatsEvent ends the connection on a change instead of confirming it.
 func repeatsEvent(ctx context.Context, k *kit) verdict {
 	k.atRest(ctx) // or the end of an earlier movement would be the change
+	k.settled(ctx)
 	k.setWithhold(true)
 	defer k.setWithhold(false)
 	_, mark, v := k.move(ctx)

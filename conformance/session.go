@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/mochi-mqtt/server/v2/packets"
+
 	"lintel/protocol"
 )
 
@@ -96,6 +98,25 @@ func (k *kit) atRest(ctx context.Context) {
 	k.notes.until(ctx, 0, k.cfg.Travel+slack, func([]note) bool {
 		v := k.value()
 		return v != "opening" && v != "closing"
+	})
+}
+
+// settled waits until everything that the controller wanted confirmed on its connection
+// has been: what it said is dealt with a moment after it is noted.
+func (k *kit) settled(ctx context.Context) {
+	w := k.current()
+	k.notes.until(ctx, 0, answerTime, func(notes []note) bool {
+		open := 0
+		for _, n := range notes {
+			switch {
+			case n.wire != w:
+			case n.is(received, packets.Publish) && n.packet.FixedHeader.Qos == 1:
+				open++
+			case n.is(written, packets.Puback):
+				open--
+			}
+		}
+		return open <= 0
 	})
 }
 

@@ -73,6 +73,11 @@ type Config struct {
 	Dialer   Dialer
 	Now      func() time.Time // must not step, and go on while the machine is suspended
 	Log      *slog.Logger
+
+	// Beat is called from Run's own loop, first at once and then every BeatEvery: it
+	// stops when the loop is stuck. It must not wait. Both may be left out.
+	Beat      func()
+	BeatEvery time.Duration
 }
 
 // Controller runs one controller. All its state belongs to the goroutine in Run.
@@ -87,6 +92,7 @@ type Controller struct {
 	seq     int64 // of state reports in this session
 	nonce   int64 // of the last time request
 	asked   time.Time
+	beatAt  time.Time // when the next beat is due
 }
 
 // maxQueue bounds the changes kept while the service is away; the oldest go first.
@@ -136,6 +142,7 @@ func (c *Controller) Run(ctx context.Context) {
 			c.tick()
 		}
 		c.report()
+		c.beat()
 		timer.Reset(c.untilNext())
 	}
 }
@@ -325,6 +332,9 @@ func (c *Controller) untilNext() time.Duration {
 	}
 	if c.conn != nil {
 		wait = min(wait, c.asked.Add(protocol.TimeEvery).Sub(now))
+	}
+	if c.beats() {
+		wait = min(wait, c.beatAt.Sub(now))
 	}
 	return max(wait, 0)
 }

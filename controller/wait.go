@@ -20,3 +20,13 @@ func pause(ctx context.Context, d time.Duration) {
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d)
 }
+
+// beats reports whether somebody wants to know that the loop is alive.
+func (c *Controller) beats() bool { return c.cfg.Beat != nil && c.cfg.BeatEvery > 0 }
+
+func (c *Controller) beat() {
+	if now := c.cfg.Now(); c.beats() && !now.Before(c.beatAt) {
+		c.beatAt = now.Add(c.cfg.BeatEvery)
+		c.cfg.Beat()
+	}
+}

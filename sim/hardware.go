@@ -20,6 +20,7 @@ type Door struct {
 	Travel     time.Duration // for the whole way
 	StartsOpen bool
 	SensorLost bool // the sensors cannot be reached
+	EveryInput bool // it has a button and discrete inputs, whatever Opener says
 }
 
 // Actuation is one entry of the hardware's own log.
@@ -37,9 +38,10 @@ type Hardware struct {
 	kick   chan struct{}
 	record func(Actuation) error // before each actuation; nil for nobody
 
-	mu    sync.Mutex // guards what follows
-	doors map[int]*simulated
-	log   []Actuation
+	mu      sync.Mutex // guards what follows
+	doors   map[int]*simulated
+	log     []Actuation
+	stopped bool
 }
 
 type simulated struct {
@@ -104,8 +106,13 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d, ok := h.doors[number]
-	if !ok {
+	switch {
+	case h.stopped:
+		return errors.New("the hardware has stopped")
+	case !ok:
 		return errors.New("no such door")
+	case !d.EveryInput && !has(d.Opener, e):
+		return fmt.Errorf("a %s opener cannot %s", d.Opener, e)
 	}
 	a := Actuation{h.now(), number, e}
 	if h.record != nil {
@@ -120,6 +127,17 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 	d.motor.actuate(h.now(), e)
 	h.wake()
 	return nil
+}
+
+// has reports whether an opener can do something. Light and buzzer are beside each.
+func has(o door.Opener, e door.Effect) bool {
+	switch e {
+	case door.Pulse:
+		return o == door.OneButton
+	case door.DriveOpen, door.DriveClose, door.DriveStop:
+		return o == door.Discrete
+	}
+	return o != door.Monitor && (e == door.Warn || e == door.Quiet)
 }
 
 // maxLog bounds the log of a long-running simulator.
@@ -147,8 +165,10 @@ func (h *Hardware) wake() {
 	}
 }
 
-// Run moves the doors and reports their sensors until ctx ends.
+// Run moves the doors and reports their sensors until ctx ends. From then on Actuate is
+// an error.
 func (h *Hardware) Run(ctx context.Context) {
+	defer h.stop()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -168,6 +188,12 @@ func (h *Hardware) Run(ctx context.Context) {
 		}
 		timer.Reset(next)
 	}
+}
+
+func (h *Hardware) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
 }
 
 // idle is how long to wait while nothing moves; a kick ends it.

@@ -35,7 +35,7 @@ func printCode(cmd *cobra.Command, asJSON bool, controller lintel.ID, c enrol.Co
 
 const claimText = `On the machine that is to be the controller, within its time (until %[2]s), once:
 
-  lintel agent --claim %[1]s --server https://ADDRESS-OF-THIS-SERVICE --config agent.toml
+  lintel agent --claim %[1]s --server https://ADDRESS-OF-THIS-SERVICE
 
 Whatever has the controller's credentials now loses them then.
 `

@@ -1,4 +1,5 @@
-// Command lintel is the door control service, its administration, and its simulator.
+// Command lintel is the door control service, its administration, its agent for GPIO
+// lines, and its simulator.
 package main
 
 import (
@@ -35,7 +36,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(demoCommand(), serveCommand(), simCommand(), conformanceCommand(), controllerCommand(), tokenCommand(), userCommand(), oauthClientCommand(), historyCommand(),
+	cmd.AddCommand(demoCommand(), serveCommand(), agentCommand(), simCommand(), conformanceCommand(), controllerCommand(), tokenCommand(), userCommand(), oauthClientCommand(), historyCommand(),
 		loginCommand(), logoutCommand(), doorsCommand(), openCommand(), closeCommand())
 	return cmd
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +25,7 @@ type simOptions struct {
 	doors       int
 	credentials string
 	user        string
-	useTLS      bool
-	tlsCA       string
+	tls         brokerTLS
 	travel      time.Duration
 	stagger     time.Duration
 	log         string
@@ -54,8 +51,7 @@ for the account of --user (or the only account there is).`,
 	cmd.Flags().IntVar(&o.doors, "doors", 1, "How many doors each, 1 to 32.")
 	cmd.Flags().StringVar(&o.credentials, "credentials", "", "File with the controllers' credentials.")
 	cmd.Flags().StringVar(&o.user, "user", "", "E-mail address of the account that owns the controllers.")
-	cmd.Flags().BoolVar(&o.useTLS, "tls", false, "Connect with TLS.")
-	cmd.Flags().StringVar(&o.tlsCA, "tls-ca", "", "PEM file with the authority to trust instead of the system's; implies --tls.")
+	o.tls.add(cmd.Flags())
 	cmd.Flags().DurationVar(&o.travel, "travel", 3*time.Second, "How long a door takes to move.")
 	cmd.Flags().DurationVar(&o.stagger, "stagger", 0, "Pause between the starts of two controllers.")
 	cmd.Flags().StringVar(&o.log, "log", "", "File to append a line of JSON to for each time that the hardware is made to move a door, before it does.")
@@ -74,7 +70,7 @@ func runSim(cmd *cobra.Command, o simOptions, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := clientTLS(o)
+	tlsConfig, err := o.tls.config("")
 	if err != nil {
 		return err
 	}
@@ -182,23 +178,4 @@ func fleetOwner(ctx context.Context, s *store.Store, email string) (lintel.Perso
 		return lintel.Person{}, fmt.Errorf("there are %d accounts; say with --user who owns the controllers", len(people))
 	}
 	return people[0], nil
-}
-
-func clientTLS(o simOptions) (*tls.Config, error) {
-	if o.tlsCA == "" && !o.useTLS {
-		return nil, nil
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.tlsCA == "" {
-		return config, nil
-	}
-	text, err := os.ReadFile(o.tlsCA)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-ca: %w", err)
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--tls-ca %s holds no certificate", o.tlsCA)
-	}
-	return config, nil
 }

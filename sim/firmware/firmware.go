@@ -69,7 +69,7 @@ type behaviour interface {
 
 func newDevice(c Config, has profile) *Device {
 	return &Device{Config: c, has: has, events: make(chan func(), 16),
-		door: sim.NewHardware([]sim.Door{{Sensors: has.sensors, Travel: c.Travel}}, c.Now)}
+		door: sim.NewHardware([]sim.Door{{EveryInput: true, Sensors: has.sensors, Travel: c.Travel}}, c.Now)}
 }
 
 // Run is the device from power on until ctx ends. It goes on moving its door, and

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lintel"
+	"lintel/conformance"
+	"lintel/controller"
+	"lintel/gpio"
+	"lintel/hardwaretest/board"
+	"lintel/secret"
+)
+
+// TestAToggleIsAPulseOnALine: from HTTP to the contact, and back to the sensor; the
+// end of the agent, and another start, move nothing.
+func TestAToggleIsAPulseOnALine(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	stop := g.agent(t, h.dialer())
+	for _, step := range []struct{ ask, value, line string }{
+		{"OPEN", "open", "gpiochip0:17"}, {"CLOSED", "closed", "gpiochip0:27"},
+	} {
+		eventually(t, "the agent to be there", func() bool { return h.toggle(t, step.ask) == http.StatusOK })
+		eventually(t, "the door to be "+step.value, func() bool { return h.state(t) == step.value })
+	}
+	if got := g.pulses(); !slices.Equal(got, []string{"gpiochip0:17", "gpiochip0:27"}) {
+		t.Errorf("pulses on %v", got)
+	}
+	stop()
+	if n := g.board.Taken(); n != 0 {
+		t.Errorf("%d lines were not released", n)
+	}
+	stop = g.agent(t, h.dialer())
+	eventually(t, "the agent to be back", func() bool { return h.toggle(t, "CLOSED") == http.StatusOK })
+	stop()
+	if n := len(g.pulses()); n != 2 {
+		t.Errorf("%d pulses after a restart", n)
+	}
+}
+
+// TestACloseIsWarnedOfOnALine: the buzzer comes first, and the contact after it. To open
+// needs no warning.
+func TestACloseIsWarnedOfOnALine(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	a := g.newAgent(t, h.dialer())
+	a.wiring.Doors[0].Warning, a.wiring.Doors[0].Buzzer = time.Second, &gpio.Line{Chip: "gpiochip0", Offset: 6}
+	runUntilTheEnd(t, func(ctx context.Context) {
+		if err := a.run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the agent to be there", func() bool { return h.toggle(t, "OPEN") == http.StatusOK })
+	eventually(t, "the door to be open", func() bool { return h.state(t) == "open" })
+	if status := h.toggle(t, "CLOSED"); status != http.StatusOK {
+		t.Fatalf("close: %d", status)
+	}
+	eventually(t, "the door to be closed", func() bool { return h.state(t) == "closed" })
+	if got := g.pulses(); !slices.Equal(got, []string{"gpiochip0:17", "gpiochip0:6", "gpiochip0:27"}) {
+		t.Errorf("active were %v", got)
+	}
+}
+
+// TestTheAgentEndsWhereAContactStaysClosed: the end of the process is the last that can
+// be done about it, and its manager starts it again.
+func TestTheAgentEndsWhereAContactStaysClosed(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	g.board.Changed = func(line string, active bool) {
+		if active {
+			g.board.Fail(line, errors.New("gone"))
+		}
+	}
+	ended := make(chan error, 1)
+	a := g.newAgent(t, h.dialer())
+	runUntilTheEnd(t, func(ctx context.Context) { ended <- a.run(ctx) })
+	eventually(t, "the pulse", func() bool { return h.toggle(t, "OPEN") == http.StatusOK })
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "cannot be made inactive") {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it goes on")
+	}
+}
+
+// TestWhatHappensOfflineIsReportedLater: the sensors are watched before there is a
+// network.
+func TestWhatHappensOfflineIsReportedLater(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	way := &blockedDialer{Dialer: h.dialer(), free: make(chan struct{})}
+	g.agent(t, way)
+	eventually(t, "the lines to be taken", func() bool { return g.board.Taken() == 5 })
+	g.door.Put(1, 1)
+	eventually(t, "the sensor to show it", func() bool { return !g.board.High("gpiochip0:24") })
+	close(way.free)
+	eventually(t, "the report", func() bool { return h.state(t) == "open" })
+}
+
+// TestTheAgentConforms to every rule of the controller protocol but the slow ones,
+// which hold for the runtime that it shares with the simulator.
+func TestTheAgentConforms(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := conformance.Config{
+		Controller: lintel.NewID(), Secret: secret.New(secret.ControllerSecret), Door: 1, Move: true, Quick: true,
+		Timeout: patience, Travel: 10 * time.Second, Now: steadyClock(), Wall: time.Now, Log: slog.New(slog.DiscardHandler),
+	}
+	newGarage(t).agent(t, controller.MQTT{Broker: listener.Addr().String(), ID: string(cfg.Controller), Secret: cfg.Secret})
+	report, err := conformance.Run(t.Context(), listener, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := map[string]bool{}
+	for _, r := range conformance.Rules() {
+		slow[r.Name] = r.Slow
+	}
+	for _, r := range report.Results {
+		if r.Outcome == conformance.Fail || r.Outcome == conformance.Skip != slow[r.Rule] {
+			t.Errorf("%s: %s: %s", r.Rule, r.Outcome, r.Seen)
+		}
+	}
+	if n := report.Count(conformance.Pass); n < 40 {
+		t.Errorf("%d rules were kept", n)
+	}
+}
+
+// TestTheServiceManagerIsTold when the agent is ready, that it is alive, and when it stops.
+func TestTheServiceManagerIsTold(t *testing.T) {
+	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
+	socket, err := net.ListenUnixgram("unixgram", address)
+	switch {
+	case err != nil && runtime.GOOS == "windows":
+		t.Skipf("no datagrams over Unix sockets here: %v", err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	t.Setenv("NOTIFY_SOCKET", address.Name)
+	t.Setenv("WATCHDOG_USEC", "100000")
+	stop := newGarage(t).agent(t, &blockedDialer{}) // no network: it is ready all the same
+	hear := func() string {
+		t.Helper()
+		message := make([]byte, 100)
+		if err := socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := socket.Read(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(message[:n])
+	}
+	for i, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"} {
+		if got := hear(); got != want {
+			t.Errorf("message %d is %s, not %s", i+1, got, want)
+		}
+	}
+	go stop()
+	for got := hear(); got != "STOPPING=1"; got = hear() {
+		if got != "WATCHDOG=1" {
+			t.Errorf("at the end it said %s", got)
+		}
+	}
+}
+
+// TestReleasingMakesOutputsInactive, whatever they were left at.
+func TestReleasingMakesOutputsInactive(t *testing.T) {
+	b := board.New()
+	b.Miss("gpiochip0:17", true)
+	wiring, err := parseWiring([]byte(testWiring))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := releaseLines(wiring, b, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if b.High("gpiochip0:17") || !b.High("gpiochip0:27") || b.Taken() != 0 {
+		t.Error("an output is active, or taken")
+	}
+}
+
+var _ gpio.Lines = (*board.Board)(nil)
