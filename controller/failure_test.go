@@ -64,14 +64,18 @@ func TestAWarnedCloseThatIsGivenUpIsAnEvent(t *testing.T) {
 		happens func(*bench)
 		value   string
 	}{
-		"somebody moves the door":   {func(b *bench) { b.shows(door.Away, door.Away) }, "closing"},
-		"the hardware cannot do it": {func(b *bench) { b.err = errors.New("no line") }, "open"},
+		"somebody moves the door": {func(b *bench) { b.shows(door.Away, door.Away) }, "closing"},
+		"the hardware cannot do it": {func(b *bench) {
+			b.err = errors.New("no line")
+			b.inputs <- Input{1, door.Obstruction{}} // the controller sees both
+		}, "open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			warnedBubble(t, 5*time.Second, func(t *testing.T, p *peer, b *bench) {
 				c := opened(t, p, b)
 				c.command("close", nil)
 				c.ack()
+				c.nothing() // it warns, and waits
 				row.happens(b)
 				<-time.After(6 * time.Second)
 				if s := c.state(); s.Value != row.value || s.Reason != "close_dropped" || s.Cause != "unknown" || s.Command != commandID || s.Event == "" {

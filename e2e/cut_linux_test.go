@@ -260,7 +260,7 @@ func severBetween(h *house, i *island, broker string) *severed {
 func TestACommandDiesWithTheCableToTheBroker(t *testing.T) {
 	t.Parallel()
 	needTool(t, "mosquitto", "mosquitto")
-	i := newIsland(t, 3)
+	i := newIsland(t, 14)
 	address := strings.TrimSuffix(i.here, "1") + "2"
 	m := &mosquitto{dir: t.TempDir(), Address: address + ":1883", program: []string{"ip", "netns", "exec", i.name, found("mosquitto")}}
 	m.prepare(t, "listener 1883 "+address)
