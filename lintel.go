@@ -65,6 +65,7 @@ const (
 	ControllerReleased ControllerEventKind = "released"          // its owner offers it to somebody else
 	ControllerKept     ControllerEventKind = "kept"              // and no longer does
 	ControllerTaken    ControllerEventKind = "taken"             // it came from another owner
+	ControllerGone     ControllerEventKind = "gone"              // it went to another owner
 )
 
 // MaxName is the longest name of a controller, door or person, in bytes.

@@ -181,6 +181,18 @@ func (b *Broker) End(controller lintel.ID) bool {
 	return c != nil
 }
 
+// present returns the address of the live connection of an identity, empty for none.
+// The MQTT server ends it by itself once another has authenticated, and may have done
+// so by the time that the other is announced.
+func (b *Broker) present(controller lintel.ID) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.newest[controller]; c != nil {
+		return c.Remote
+	}
+	return ""
+}
+
 // register keeps a connection, and returns the one that must give way: of two
 // connections of one identity, the one that authenticated later lives.
 func (b *Broker) register(cl *mqtt.Client, c *Connection) (older *Connection) {

@@ -71,7 +71,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	}
 	cl.ID = id
 	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
-		conn.rules = rules
+		conn.rules, conn.replaces = rules, b.present(parsed)
 		conn.authenticated(b.generation.Add(1))
 	}
 	return true
@@ -128,19 +128,17 @@ func (h *hook) warnTopic(cl *mqtt.Client, topic string, write bool) {
 func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	c := &Connection{Controller: lintel.ID(cl.ID), Remote: cl.Net.Remote, client: cl, topics: h.broker.topics}
 	if conn, ok := cl.Net.Conn.(*guardedConn); ok {
-		c.generation, c.Rules = conn.generation, conn.rules
+		c.generation, c.Rules, c.Replaces = conn.generation, conn.rules, conn.replaces
 	}
-	older := h.broker.register(cl, c)
-	if older == nil {
+	if older := h.broker.register(cl, c); older != nil {
+		older.Reset()
+	}
+	if c.Replaces == "" {
 		h.broker.handler.Connected(c)
 		return
 	}
-	if older != c {
-		c.Replaces = older.Remote
-	}
 	h.broker.log.Warn("a second connection of one controller: the older one is ended",
-		"controller", cl.ID, "older", older.Remote, "newer", cl.Net.Remote)
-	older.Reset()
+		"controller", cl.ID, "older", c.Replaces, "newer", cl.Net.Remote)
 	aside(func() { h.broker.handler.Connected(c) }) // it tells the owner
 }
 

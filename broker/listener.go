@@ -157,6 +157,7 @@ type guardedConn struct {
 
 	generation uint64       // rises with each authentication; set before ready
 	rules      Rules        // likewise
+	replaces   string       // likewise; see Connection
 	refused    atomic.Int64 // topics
 }
 

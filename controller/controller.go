@@ -131,6 +131,7 @@ func (c *Controller) Run(ctx context.Context) {
 			messages, done = l.conn.Messages(), l.conn.Done()
 		case <-done:
 			c.conn, messages, done = nil, nil, nil
+			c.giveUp()
 		case m := <-messages:
 			c.sense() // what the door has shown already comes before any decision
 			c.receive(m)

@@ -118,6 +118,22 @@ func (c *Controller) goOn(d *doorRuntime, in door.Input) {
 	}
 }
 
+// giveUp gives up every close that is still warned of: the session in which it was asked
+// for has ended, and nobody can take it back any more.
+func (c *Controller) giveUp() {
+	for _, n := range c.numbers {
+		d := c.doors[n]
+		given := d.state.GiveUp()
+		if given == d.state {
+			continue
+		}
+		d.state = given
+		if err := c.cfg.Hardware.Actuate(n, door.Quiet); err != nil {
+			c.cfg.Log.Error("a warning could not be ended", "door", n, "error", err)
+		}
+	}
+}
+
 // report queues what has changed, and sends what is due.
 func (c *Controller) report() {
 	now := c.cfg.Now()

@@ -86,6 +86,31 @@ func TestAWarnedCloseThatIsGivenUpIsAnEvent(t *testing.T) {
 	}
 }
 
+// TestAWarnedCloseEndsWithItsSession: whoever revoked the right to it, or cut the
+// network, must not see the door close afterwards.
+func TestAWarnedCloseEndsWithItsSession(t *testing.T) {
+	warnedBubble(t, 5*time.Second, func(t *testing.T, p *peer, b *bench) {
+		c := opened(t, p, b)
+		c.command("close", nil)
+		c.ack()
+		<-time.After(time.Second)
+		close(c.done)
+		c = <-p.conns
+		c.open()
+		s := c.state()
+		for s.Reason == "" && s.Event != "" {
+			s = c.state() // what came before, told again
+		}
+		if s.Value != "open" || s.Reason != "close_dropped" || s.Command != commandID {
+			t.Errorf("%+v", s)
+		}
+		<-time.After(10 * time.Second)
+		if got := b.effects; len(got) != 2 || got[1] != door.Quiet {
+			t.Errorf("effects %v", got)
+		}
+	})
+}
+
 func TestAskingToOpenEndsAWarning(t *testing.T) {
 	warnedBubble(t, 5*time.Second, func(t *testing.T, p *peer, b *bench) {
 		c := opened(t, p, b)

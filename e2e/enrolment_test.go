@@ -79,6 +79,36 @@ func TestClaimedHardwareConnects(t *testing.T) {
 	t.Error("guessing is not limited")
 }
 
+// TestEveryTakeoverIsTold: each controller's owner, also where the MQTT server has ended
+// the older connection before the newer one is announced.
+func TestEveryTakeoverIsTold(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t)
+	const controllers = 20
+	for range controllers {
+		made := h.addController(h.Email, "Garage")
+		connect(t, h.MQTT, made).report("closed", "sensor", "ok")
+		connect(t, h.MQTT, made).report("closed", "sensor", "ok")
+	}
+	eventually(t, "every takeover to be told", func() bool { return len(h.happenings(h.Email)) == controllers })
+}
+
+// TestRotatingEndsClaimCodes: whoever rotates because something leaked means the code, too.
+func TestRotatingEndsClaimCodes(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t)
+	made := h.controllerCode("add", "--user", h.Email, "--name", "Garage", "--claim")
+	lintel(t, "controller", "rotate", made.ControllerID, "--data", h.Data)
+	if r := h.claim(made.Code); r.Status != http.StatusNotFound {
+		t.Errorf("after the rotation: %d", r.Status)
+	}
+	made = h.controllerCode("code", made.ControllerID, "--user", h.Email)
+	lintel(t, "user", "disable", h.Email, "--data", h.Data)
+	if r := h.claim(made.Code); r.Status != http.StatusNotFound {
+		t.Errorf("of a disabled account: %d", r.Status)
+	}
+}
+
 // TestASecondConnectionIsToldTheOwner: the newer one wins, and the owner is told once,
 // however often the two throw each other off.
 func TestASecondConnectionIsToldTheOwner(t *testing.T) {
@@ -155,7 +185,7 @@ func TestATransferCutsTheOldOwner(t *testing.T) {
 	if moved := theirs.events(taken.door()); len(moved) > 0 {
 		t.Errorf("the new owner sees what happened before: %+v", moved)
 	}
-	if got := strings.Join(h.happenings(bob), " ") + "/" + strings.Join(h.happenings(h.Email), " "); got != "taken/" {
+	if got := strings.Join(h.happenings(bob), " ") + "/" + strings.Join(h.happenings(h.Email), " "); got != "taken/gone" {
 		t.Errorf("the owners are told %s", got)
 	}
 	if r := theirs.toggle(taken.door(), "OPEN"); r.Status != http.StatusOK {

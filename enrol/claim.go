@@ -43,6 +43,7 @@ func (s *Service) Claim(ctx context.Context, typed string, from netip.Addr) (Cla
 	}
 	ticket, about, err := s.find(ctx, claimKind, typed)
 	if err != nil {
+		s.cfg.Log.Warn("refused a claim code", "from", from.String()) // ten a minute at the most from a network
 		return Claimed{}, err
 	}
 	made := Claimed{Secret: secret.New(secret.ControllerSecret)}
@@ -59,4 +60,22 @@ func (s *Service) Claim(ctx context.Context, typed string, from netip.Addr) (Cla
 	s.cfg.Log.Info("controller claimed", "controller", about.Controller, "owner", about.Owner, "from", from.String())
 	made.Device, err = s.store.Device(ctx, about.Controller)
 	return made, err
+}
+
+// Rotate gives a controller a new secret, which it returns and which is not stored. The old
+// one is refused from then on, and so is every claim code of the controller. An unknown or
+// revoked controller is CodeNotFound.
+func (s *Service) Rotate(ctx context.Context, controller lintel.ID) (string, error) {
+	device, err := s.store.Device(ctx, controller)
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.store.DropTicketsFor(ctx, claimKind, subject{controller, device.OwnerID}.text()); err != nil {
+		return "", err
+	}
+	made := secret.New(secret.ControllerSecret)
+	if err := s.store.SetControllerSecret(ctx, controller, secret.Hash(made)); err != nil {
+		return "", err
+	}
+	return made, s.note(ctx, controller, lintel.ControllerRotated)
 }

@@ -6,6 +6,7 @@ package enrol
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -21,8 +22,8 @@ import (
 type Store interface {
 	// Device finds a controller; CodeNotFound for none.
 	Device(ctx context.Context, id lintel.ID) (store.Device, error)
-	// ReplaceTicket stores a ticket in the place of all of its kind and content.
-	ReplaceTicket(ctx context.Context, t lintel.Ticket) error
+	// ReplaceTicket stores a ticket about a controller in the place of all of its kind and content.
+	ReplaceTicket(ctx context.Context, t lintel.Ticket, controller lintel.ID) error
 	DropTicketsFor(ctx context.Context, kind, content string) (int64, error)
 	// Ticket reads a ticket without using it; CodeNotFound when it was used or is over.
 	Ticket(ctx context.Context, hash, kind, holder string, now time.Time) (content string, err error)
@@ -30,6 +31,8 @@ type Store interface {
 	// it was used, is over, or is not good for that controller any more.
 	ClaimController(ctx context.Context, t lintel.Ticket, controller, owner lintel.ID, secretHash string, e lintel.ControllerEvent) error
 	TransferController(ctx context.Context, t lintel.Ticket, old, owner lintel.ID, c lintel.Controller, secretHash string, doors []lintel.Door) error
+	// SetControllerSecret is CodeNotFound for an unknown or revoked controller.
+	SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string) error
 	AddControllerEvent(ctx context.Context, e lintel.ControllerEvent, within time.Duration) error
 }
 
@@ -46,19 +49,17 @@ type Service struct {
 
 	mu        sync.Mutex     // guards what follows
 	byNetwork *limit.Buckets // wrong codes
-	inAll     *limit.Buckets
 }
 
-// The limits on wrong codes: a code has 52 random bits and lives for an hour at most,
-// so that even with all of them the odds of a hit are below one in 10^9.
-var (
-	perNetwork = limit.Rate{Burst: 10, Each: time.Minute}
-	inAll      = limit.Rate{Burst: 300, Each: time.Second}
-)
+// perNetwork is the limit on wrong codes. There is none for all networks together, which
+// would let one stranger keep everybody else from claiming: a code has 52 random bits and
+// lives for an hour at most, so that a thousand guesses a second from everywhere hit one
+// of a hundred codes with odds below one in ten million.
+var perNetwork = limit.Rate{Burst: 10, Each: time.Minute}
 
 // New returns a Service.
 func New(cfg Config, s Store) *Service {
-	return &Service{cfg: cfg, store: s, byNetwork: limit.New(perNetwork), inAll: limit.New(inAll)}
+	return &Service{cfg: cfg, store: s, byNetwork: limit.New(perNetwork)}
 }
 
 // The kinds of tickets.
@@ -111,7 +112,7 @@ func (s *Service) issue(ctx context.Context, kind string, about subject, life ti
 	made := Code{Code: secret.NewCode(codeLetters), ExpiresAt: s.cfg.Now().Add(life)}
 	err := s.store.ReplaceTicket(ctx, lintel.Ticket{
 		Hash: hash(kind, made.Code), Kind: kind, Content: about.text(), ExpiresAt: made.ExpiresAt,
-	})
+	}, about.Controller)
 	if err != nil {
 		return Code{}, err
 	}
@@ -142,18 +143,30 @@ func (s *Service) find(ctx context.Context, kind, typed string) (lintel.Ticket, 
 
 var errCode = &lintel.Error{Code: lintel.CodeNotFound, Message: "this code is not valid: it was used, is over, or was mistyped; have its owner make another"}
 
-// allow counts an attempt, and refuses it where there were too many wrong ones from
-// the network or in all.
+// allow counts an attempt, and refuses it where there were too many wrong ones from the
+// network.
 func (s *Service) allow(from netip.Addr) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, network := s.cfg.Now(), limit.Network(from)
-	if s.byNetwork.Wait(network, now) > 0 || s.inAll.Wait("", now) > 0 {
-		return &lintel.Error{Code: lintel.CodeTooMany, Message: "too many codes were tried; wait a minute"}
+	if left := s.byNetwork.Wait(network, now); left > 0 {
+		return &lintel.Error{Code: lintel.CodeTooMany, Message: "too many wrong codes came from this network; try again later", Err: &wait{left}}
 	}
 	s.byNetwork.Take(network, now)
-	s.inAll.Take("", now)
 	return nil
+}
+
+// wait is the cause of a CodeTooMany error: when to try again.
+type wait struct{ left time.Duration }
+
+func (w *wait) Error() string { return "over the limit for " + w.left.String() }
+
+// RetryAfter returns how long to wait after a CodeTooMany error of Claim, 0 for any other.
+func RetryAfter(err error) time.Duration {
+	if w, ok := errors.AsType[*wait](err); ok {
+		return w.left
+	}
+	return 0
 }
 
 // forgive takes back an attempt that was right.
@@ -161,5 +174,4 @@ func (s *Service) forgive(from netip.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.byNetwork.GiveBack(limit.Network(from))
-	s.inAll.GiveBack("")
 }

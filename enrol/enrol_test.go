@@ -135,6 +135,22 @@ func TestWhoMayMakeAClaimCode(t *testing.T) {
 	}
 }
 
+// TestRotateEndsClaimCodes and whatever has the controller's secret.
+func TestRotateEndsClaimCodes(t *testing.T) {
+	w := newWorld(t)
+	code := w.claimCode()
+	made, err := w.Rotate(t.Context(), w.controller.ID)
+	must(t, err)
+	hash, _, _, err := w.db.ControllerSecretHash(t.Context(), w.controller.ID)
+	must(t, err)
+	if hash != secret.Hash(made) {
+		t.Error("the new secret is not the controller's")
+	}
+	wantCode(t, "the old code", w.tryClaim(code), lintel.CodeNotFound)
+	_, err = w.Rotate(t.Context(), lintel.NewID())
+	wantCode(t, "of no controller", err, lintel.CodeNotFound)
+}
+
 // TestGuessingIsSlow: a network may be wrong ten times, and what is right costs nothing.
 func TestGuessingIsSlow(t *testing.T) {
 	w := newWorld(t)
@@ -145,8 +161,11 @@ func TestGuessingIsSlow(t *testing.T) {
 		wantCode(t, "a guess", w.tryClaim(secret.NewCode(codeLetters)), lintel.CodeNotFound)
 	}
 	code := w.claimCode()
-	wantCode(t, "the right one, too late", w.tryClaim(code), lintel.CodeTooMany)
-	_, err := w.Claim(t.Context(), secret.NewCode(codeLetters), netip.MustParseAddr("198.51.100.1"))
+	err := w.tryClaim(code)
+	if wantCode(t, "the right one, too late", err, lintel.CodeTooMany); RetryAfter(err) != perNetwork.Each {
+		t.Errorf("to be tried again in %s", RetryAfter(err))
+	}
+	_, err = w.Claim(t.Context(), secret.NewCode(codeLetters), netip.MustParseAddr("198.51.100.1"))
 	wantCode(t, "from elsewhere", err, lintel.CodeNotFound)
 	w.now = w.now.Add(perNetwork.Each)
 	must(t, w.tryClaim(code))

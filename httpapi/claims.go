@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,9 +20,6 @@ type Claims interface {
 	// Claim is CodeNotFound for a code that is not good, CodeTooMany after too many.
 	Claim(ctx context.Context, typed string, from netip.Addr) (enrol.Claimed, error)
 }
-
-// claimRetry is how long whoever guessed too often is told to wait, in seconds.
-const claimRetry = "60"
 
 // claims answers hardware that redeems a code. The code is all that it shows.
 func (v *v1) claims(r *http.Request) answer {
@@ -68,7 +67,8 @@ func (v *v1) refuseClaim(r *http.Request, err error) answer {
 	}
 	a := problem(statusOf[code], code, lintel.MessageOf(err))
 	if code == lintel.CodeTooMany {
-		a.headers["Retry-After"] = claimRetry
+		seconds := (enrol.RetryAfter(err) + time.Second - 1) / time.Second
+		a.headers["Retry-After"] = strconv.Itoa(max(1, int(seconds)))
 	}
 	return a
 }

@@ -40,31 +40,75 @@ func addController(ctx context.Context, tx Tx, c lintel.Controller, secretHash s
 
 // SetControllerSecret replaces a controller's secret; the old one is refused
 // from then on. An unknown or revoked controller is CodeNotFound.
-func (s *Store) SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string, now time.Time) error {
-	return s.execOne(ctx, "controller", `
-		UPDATE controllers SET secret_hash = $1, credential_changed_at = $2 WHERE id = $3 AND revoked_at IS NULL`,
-		secretHash, ms(now), string(id))
+func (s *Store) SetControllerSecret(ctx context.Context, id lintel.ID, secretHash string) error {
+	return s.changeCredentials(ctx, id, func(tx Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE controllers SET secret_hash = $1 WHERE id = $2 AND revoked_at IS NULL`, secretHash, string(id))
+	})
 }
 
 // RevokeController refuses a controller from now on, for good. It is no error to
 // revoke one again; an unknown one is CodeNotFound.
 func (s *Store) RevokeController(ctx context.Context, id lintel.ID, now time.Time) error {
-	return s.execOne(ctx, "controller", `
-		UPDATE controllers SET revoked_at = COALESCE(revoked_at, $1), credential_changed_at = $1 WHERE id = $2`, ms(now), string(id))
+	return s.changeCredentials(ctx, id, func(tx Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE controllers SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, ms(now), string(id))
+	})
+}
+
+// changeCredentials changes one controller, and counts the change.
+func (s *Store) changeCredentials(ctx context.Context, id lintel.ID, change func(tx Tx) (sql.Result, error)) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		result, err := change(tx)
+		if err := onlyOne(result, err); err != nil {
+			return err
+		}
+		return countCredentials(ctx, tx, id)
+	})
+	if errNone(err) {
+		return notFound("controller")
+	}
+	if err != nil {
+		return internal("credentials", err)
+	}
+	return nil
+}
+
+// countCredentials gives a controller, whose row the transaction has changed before, the
+// next number. The row of the count is locked until the commit, so that numbers are seen
+// in their order.
+func countCredentials(ctx context.Context, tx Tx, id lintel.ID) error {
+	var revision int64
+	err := tx.QueryRowContext(ctx, `UPDATE revisions SET value = value + 1 WHERE name = 'credentials' RETURNING value`).Scan(&revision)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE controllers SET credential_revision = $1 WHERE id = $2`, revision, string(id))
+	return err
+}
+
+// CredentialsRevision returns the number of the last change of credentials.
+func (s *Store) CredentialsRevision(ctx context.Context) (revision int64, err error) {
+	if err := s.reads.row(ctx, `SELECT value FROM revisions WHERE name = 'credentials'`, nil, &revision); err != nil {
+		return 0, internal("credentials", err)
+	}
+	return revision, nil
 }
 
 // CredentialsChanged lists the controllers whose secret was replaced, or that were
-// revoked, at since or later.
-func (s *Store) CredentialsChanged(ctx context.Context, since time.Time) ([]lintel.ID, error) {
-	ids, err := s.texts(ctx, `SELECT id FROM controllers WHERE credential_changed_at >= $1 ORDER BY id`, ms(since))
+// revoked, after the change of a number, and the number of the last of these changes.
+func (s *Store) CredentialsChanged(ctx context.Context, after int64) (controllers []lintel.ID, last int64, err error) {
+	last = after
+	err = s.reads.each(ctx, `
+		SELECT id, credential_revision FROM controllers WHERE credential_revision > $1 ORDER BY credential_revision`, []any{after},
+		func(rows *sql.Rows) error {
+			var id lintel.ID
+			err := rows.Scan(&id, &last)
+			controllers = append(controllers, id)
+			return err
+		})
 	if err != nil {
-		return nil, internal("credentials", err)
+		return nil, after, internal("credentials", err)
 	}
-	var controllers []lintel.ID
-	for _, id := range ids {
-		controllers = append(controllers, lintel.ID(id))
-	}
-	return controllers, nil
+	return controllers, last, nil
 }
 
 // ControllerSecretHash returns the hash that authenticates a controller, and its
@@ -126,6 +170,7 @@ type Device struct {
 	OwnerGivenName  string
 	OwnerFamilyName string
 	Revoked         bool
+	Transferred     bool          // to another owner, under another id
 	Doors           []lintel.Door // by number
 }
 
@@ -155,7 +200,7 @@ func (s *Store) AllDevices(ctx context.Context) ([]Device, error) {
 func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Device, error) {
 	var devices []Device
 	err := s.reads.each(ctx, `
-		SELECT c.id, c.owner_id, c.name, c.firmware, c.driver, c.settings, c.created_at, c.last_contact_at, c.revoked_at,
+		SELECT c.id, c.owner_id, c.name, c.firmware, c.driver, c.settings, c.created_at, c.last_contact_at, c.revoked_at, c.transferred_at,
 			p.given_name, p.family_name,
 			d.id, d.number, d.name, d.value, d.source, d.sensor_lost, d.since, d.observed_at, d.changed_at
 		FROM controllers c
@@ -167,14 +212,15 @@ func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Devic
 			var v Device
 			var d lintel.Door
 			var created int64
-			var contact, revoked, since, observed, changed sql.NullInt64
-			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &v.Driver, &v.Settings, &created, &contact, &revoked,
+			var contact, revoked, transferred, since, observed, changed sql.NullInt64
+			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &v.Driver, &v.Settings, &created, &contact, &revoked, &transferred,
 				&v.OwnerGivenName, &v.OwnerFamilyName,
 				&d.ID, &d.Number, &d.Name, &d.State.Value, &d.State.Source, &d.State.SensorLost, &since, &observed, &changed)
 			if err != nil {
 				return fmt.Errorf("device: %w", err)
 			}
 			v.CreatedAt, v.LastContactAt, v.Revoked = at(created), nullAt(contact), revoked.Valid
+			v.Transferred = transferred.Valid
 			d.ControllerID = v.ID
 			d.State.Since, d.State.ObservedAt, d.ChangedAt = nullAt(since), nullAt(observed), nullAt(changed)
 			if n := len(devices); n == 0 || devices[n-1].ID != v.ID {

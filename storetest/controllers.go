@@ -16,6 +16,8 @@ var controllerCases = []testCase{
 	{"ControllerSecretHash", "tells the driver and its settings", secretHashDriver},
 	{"RevokeController", "refuses it, and its doors do not move", revokeController},
 	{"CredentialsChanged", "lists what was replaced or revoked since", credentialsChanged},
+	{"CredentialsRevision", "is that of the last change", credentialsChanged},
+	{"CredentialsChanged", "at once: none is missed", raceCredentials},
 	{"ControllerSecretHash", "an unknown or revoked one is not found", secretHashRefused},
 	{"BeginSession", "numbers rise for each controller", sessionsRise},
 	{"BeginSession", "an unknown or revoked one is not found", sessionRefused},
@@ -58,15 +60,15 @@ func (h *house) secretHash(t *testing.T, c lintel.Controller) string {
 func setSecret(t *testing.T, h *house) {
 	other, _ := h.addController(t, h.owner, 1)
 	equal(t, h.secretHash(t, h.controller), "secret hash")
-	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new hash", epoch))
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new hash"))
 	equal(t, h.secretHash(t, h.controller), "new hash")
 	equal(t, h.secretHash(t, other), "secret hash")
 }
 
 func setSecretRefused(t *testing.T, h *house) {
-	wantCode(t, h.SetControllerSecret(t.Context(), lintel.NewID(), "x", epoch), lintel.CodeNotFound)
+	wantCode(t, h.SetControllerSecret(t.Context(), lintel.NewID(), "x"), lintel.CodeNotFound)
 	h.revokeController(t, h.controller)
-	wantCode(t, h.SetControllerSecret(t.Context(), h.controller.ID, "x", epoch), lintel.CodeNotFound)
+	wantCode(t, h.SetControllerSecret(t.Context(), h.controller.ID, "x"), lintel.CodeNotFound)
 }
 
 func secretHashDriver(t *testing.T, h *house) {
@@ -97,18 +99,61 @@ func revokeController(t *testing.T, h *house) {
 
 func credentialsChanged(t *testing.T, h *house) {
 	other, _ := h.addController(t, h.owner, 1)
-	changed := func(since time.Time) []lintel.ID {
-		ids, err := h.CredentialsChanged(t.Context(), since)
+	changed := func(after int64) ([]lintel.ID, int64) {
+		ids, last, err := h.CredentialsChanged(t.Context(), after)
 		must(t, err)
-		return ids
+		return ids, last
 	}
-	equal(t, changed(epoch), nil)
-	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new", epoch))
+	before, err := h.CredentialsRevision(t.Context())
+	must(t, err)
+	ids, last := changed(before)
+	equal(t, len(ids), 0)
+	equal(t, last, before)
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "new"))
+	_, first := changed(before)
 	must(t, h.RevokeController(t.Context(), other.ID, epoch.Add(time.Second)))
-	equal(t, len(changed(epoch)), 2)
-	equal(t, changed(epoch.Add(time.Millisecond)), []lintel.ID{other.ID})
-	equal(t, changed(epoch.Add(time.Second)), []lintel.ID{other.ID})
-	equal(t, changed(epoch.Add(time.Second+time.Millisecond)), nil)
+	ids, last = changed(before)
+	equal(t, ids, []lintel.ID{h.controller.ID, other.ID})
+	ids, _ = changed(first)
+	equal(t, ids, []lintel.ID{other.ID})
+	ids, _ = changed(last)
+	equal(t, len(ids), 0)
+	now, err := h.CredentialsRevision(t.Context())
+	must(t, err)
+	equal(t, now, last)
+	must(t, h.SetControllerSecret(t.Context(), h.controller.ID, "newer"))
+	ids, _ = changed(last)
+	equal(t, ids, []lintel.ID{h.controller.ID})
+}
+
+// raceCredentials: however many change at once, who looks again and again misses none.
+func raceCredentials(t *testing.T, h *house) {
+	var controllers []lintel.Controller
+	for range crowd {
+		c, _ := h.addController(t, h.owner, 1)
+		controllers = append(controllers, c)
+	}
+	seen, after := map[lintel.ID]bool{}, int64(0)
+	look := func() {
+		ids, last, err := h.CredentialsChanged(t.Context(), after)
+		must(t, err)
+		for _, id := range ids {
+			seen[id] = true
+		}
+		after = last
+	}
+	together(func(i int) {
+		if i == 0 {
+			for range 50 {
+				look()
+			}
+		}
+		if err := h.SetControllerSecret(t.Context(), controllers[i].ID, "new"); err != nil {
+			t.Error(err)
+		}
+	})
+	look()
+	equal(t, len(seen), crowd)
 }
 
 func secretHashRefused(t *testing.T, h *house) {

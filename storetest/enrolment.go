@@ -9,6 +9,8 @@ import (
 
 var enrolmentCases = []testCase{
 	{"ReplaceTicket", "takes the place of those for the same thing", replaceTicket},
+	{"ReplaceTicket", "at once: one is left, and none once it is used", raceReplace},
+	{"ReplaceTicket", "a controller that there is not is not found", replaceNowhere},
 	{"DropTicketsFor", "ends those for one thing", dropTicketsFor},
 	{"ClaimController", "gives a new secret, once, and says so", claimOnce},
 	{"ClaimController", "at once: one succeeds", raceClaim},
@@ -25,7 +27,7 @@ var enrolmentCases = []testCase{
 func (h *house) code(t *testing.T, kind string) lintel.Ticket {
 	t.Helper()
 	ticket := lintel.Ticket{Hash: string(lintel.NewID()), Kind: kind, Content: "for " + string(h.controller.ID), ExpiresAt: epoch.Add(time.Minute)}
-	must(t, h.ReplaceTicket(t.Context(), ticket))
+	must(t, h.ReplaceTicket(t.Context(), ticket, h.controller.ID))
 	return ticket
 }
 
@@ -60,6 +62,27 @@ func replaceTicket(t *testing.T, h *house) {
 	}
 }
 
+func replaceNowhere(t *testing.T, h *house) {
+	wantCode(t, h.ReplaceTicket(t.Context(), lintel.Ticket{Hash: "x", Kind: "claim", ExpiresAt: epoch}, lintel.NewID()), lintel.CodeNotFound)
+}
+
+func raceReplace(t *testing.T, h *house) {
+	tickets := make([]lintel.Ticket, crowd)
+	together(func(i int) {
+		tickets[i] = lintel.Ticket{Hash: string(lintel.NewID()), Kind: "claim", Content: "x", ExpiresAt: epoch.Add(time.Minute)}
+		if err := h.ReplaceTicket(t.Context(), tickets[i], h.controller.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	good := 0
+	for _, ticket := range tickets {
+		if h.claim(t, ticket, h.owner.ID, epoch) == nil {
+			good++
+		}
+	}
+	equal(t, good, 1)
+}
+
 func dropTicketsFor(t *testing.T, h *house) {
 	ticket := h.code(t, "claim")
 	for _, want := range []int64{1, 0} {
@@ -74,7 +97,7 @@ func claimOnce(t *testing.T, h *house) {
 	ticket := h.code(t, "claim")
 	must(t, h.claim(t, ticket, h.owner.ID, epoch))
 	equal(t, h.secretHash(t, h.controller), "claimed")
-	changed, err := h.CredentialsChanged(t.Context(), epoch)
+	changed, _, err := h.CredentialsChanged(t.Context(), 0)
 	must(t, err)
 	equal(t, changed, []lintel.ID{h.controller.ID})
 	wantCode(t, h.claim(t, ticket, h.owner.ID, epoch), lintel.CodeNotFound)
@@ -101,6 +124,9 @@ func claimRefused(t *testing.T, h *house) {
 	wantCode(t, h.claim(t, ticket, h.owner.ID, ticket.ExpiresAt), lintel.CodeNotFound)
 	e := h.happened(lintel.ControllerClaimed, epoch)
 	wantCode(t, h.ClaimController(t.Context(), ticket, vendor.ID, h.owner.ID, "claimed", e), lintel.CodeNotFound)
+	h.disable(t, h.owner)
+	wantCode(t, h.claim(t, ticket, h.owner.ID, epoch), lintel.CodeNotFound)
+	h.enable(t, h.owner)
 	h.revokeController(t, h.controller)
 	wantCode(t, h.claim(t, ticket, h.owner.ID, epoch), lintel.CodeNotFound)
 	equal(t, len(h.controllerEvents(t, h.owner)), 0)
@@ -128,7 +154,7 @@ func transfer(t *testing.T, h *house) {
 	equal(t, target.Revoked, true)
 	_, _, _, err = h.ControllerSecretHash(t.Context(), h.controller.ID)
 	wantCode(t, err, lintel.CodeNotFound)
-	equal(t, len(h.controllerEvents(t, h.owner)), 0)
+	equal(t, h.controllerEvents(t, h.owner), []lintel.ControllerEventKind{lintel.ControllerGone})
 
 	his, err := h.Devices(t.Context(), bob.ID)
 	must(t, err)
@@ -138,7 +164,7 @@ func transfer(t *testing.T, h *house) {
 	equal(t, len(h.events(t, doors[0].ID, 10)), 0)
 	equal(t, h.controllerEvents(t, bob), []lintel.ControllerEventKind{lintel.ControllerTaken})
 	equal(t, h.read(t, sold.ID).DoorID, h.doors[0].ID)
-	changed, err := h.CredentialsChanged(t.Context(), epoch)
+	changed, _, err := h.CredentialsChanged(t.Context(), 0)
 	must(t, err)
 	equal(t, changed, []lintel.ID{h.controller.ID})
 }
@@ -164,6 +190,12 @@ func transferRefused(t *testing.T, h *house) {
 	over.Hash = "another"
 	_, _, err = h.transfer(t, over, h.owner.ID, bob)
 	wantCode(t, err, lintel.CodeNotFound)
+	for _, p := range []lintel.Person{h.owner, bob} {
+		h.disable(t, p)
+		_, _, err = h.transfer(t, ticket, h.owner.ID, bob)
+		wantCode(t, err, lintel.CodeNotFound)
+		h.enable(t, p)
+	}
 	h.revokeController(t, h.controller)
 	_, _, err = h.transfer(t, ticket, h.owner.ID, bob)
 	wantCode(t, err, lintel.CodeNotFound)
@@ -189,14 +221,21 @@ func eventOnce(t *testing.T, h *house) {
 	add := func(kind lintel.ControllerEventKind, at time.Time) {
 		must(t, h.AddControllerEvent(t.Context(), h.happened(kind, at), time.Hour))
 	}
+	add(lintel.SecondConnection, epoch.Add(24*time.Hour)) // by a clock that was wrong
 	add(lintel.SecondConnection, epoch)
 	add(lintel.SecondConnection, epoch.Add(time.Hour-time.Second))
 	add(lintel.ControllerRotated, epoch.Add(time.Minute))
-	equal(t, len(h.controllerEvents(t, h.owner)), 2)
-	add(lintel.SecondConnection, epoch.Add(time.Hour))
 	equal(t, len(h.controllerEvents(t, h.owner)), 3)
-	must(t, h.AddControllerEvent(t.Context(), h.happened(lintel.SecondConnection, epoch.Add(time.Hour)), 0))
+	add(lintel.SecondConnection, epoch.Add(time.Hour))
 	equal(t, len(h.controllerEvents(t, h.owner)), 4)
+	must(t, h.AddControllerEvent(t.Context(), h.happened(lintel.SecondConnection, epoch.Add(time.Hour)), 0))
+	equal(t, len(h.controllerEvents(t, h.owner)), 5)
+	for i := range 50 {
+		e := h.happened(lintel.SecondConnection, epoch.Add(10*time.Hour))
+		e.Detail = string(rune('a' + i))
+		must(t, h.AddControllerEvent(t.Context(), e, time.Hour))
+	}
+	equal(t, len(h.controllerEvents(t, h.owner)), 15)
 }
 
 func controllerEvents(t *testing.T, h *house) {

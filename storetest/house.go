@@ -163,6 +163,11 @@ func (h *house) disable(t *testing.T, p lintel.Person) {
 	h.raw(t, `UPDATE people SET disabled_at = $1 WHERE id = $2`, epoch.UnixMilli(), string(p.ID))
 }
 
+func (h *house) enable(t *testing.T, p lintel.Person) {
+	t.Helper()
+	h.raw(t, `UPDATE people SET disabled_at = NULL WHERE id = $1`, string(p.ID))
+}
+
 func (h *house) revokeController(t *testing.T, c lintel.Controller) {
 	t.Helper()
 	h.raw(t, `UPDATE controllers SET revoked_at = $1 WHERE id = $2`, epoch.UnixMilli(), string(c.ID))

@@ -40,6 +40,7 @@ var eventWords = map[lintel.ControllerEventKind]string{
 	lintel.ControllerReleased: "is offered to another owner.",
 	lintel.ControllerKept:     "is no longer offered to another owner.",
 	lintel.ControllerTaken:    "was taken over from another owner.",
+	lintel.ControllerGone:     "was taken over by another owner.",
 }
 
 func (p *Pages) controllers(v *visit) answer {

@@ -85,7 +85,7 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), agentSample)
 		return err
 	}
-	if o.claim != "" {
+	if cmd.Flags().Changed("claim") {
 		return runClaim(cmd, o)
 	}
 	wiring, err := agentWiring(cmp.Or(o.config, defaultWiring))

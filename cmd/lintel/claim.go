@@ -49,6 +49,9 @@ func claim(ctx context.Context, o claimOptions) (made agentCredentials, err erro
 	if err != nil {
 		return made, err
 	}
+	if o.code == "" {
+		return made, exitf(exitUsage, "--claim is empty; give the code that \"lintel controller add --claim\" printed")
+	}
 	if _, err := os.Lstat(o.file); !errors.Is(err, fs.ErrNotExist) {
 		return made, fmt.Errorf("%s is there already: this machine has claimed a controller; remove the file to claim another", o.file)
 	}
@@ -56,14 +59,18 @@ func claim(ctx context.Context, o claimOptions) (made agentCredentials, err erro
 	if err != nil {
 		return made, fmt.Errorf("the credentials cannot be kept: %w", err)
 	}
-	defer os.Remove(next.Name()) // where it was not renamed
+	defer os.Remove(next.Name()) // its other name stays
 	defer next.Close()
 	if made, err = redeem(ctx, o, origin); err != nil {
 		return made, err
 	}
 	err = json.NewEncoder(next).Encode(made)
 	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), o.file)
+		err = os.Link(next.Name(), o.file) // and not Rename, which would replace what another claim has just kept
+	}
+	if dir, openErr := os.Open(filepath.Dir(o.file)); openErr == nil {
+		_ = dir.Sync() // not every file system can; the file itself is whole
+		_ = dir.Close()
 	}
 	if err != nil {
 		return agentCredentials{}, fmt.Errorf("the controller was claimed, but its credentials could not be kept, so have its owner make another code: %w", err)

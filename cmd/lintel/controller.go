@@ -143,6 +143,7 @@ type controllerListed struct {
 	ControllerID  string        `json:"controller_id"`
 	Name          string        `json:"name"`
 	Revoked       bool          `json:"revoked"`
+	Transferred   bool          `json:"transferred"`     // to another owner, under another id
 	LastContactAt *time.Time    `json:"last_contact_at"` // null for never
 	Doors         []doorInStore `json:"doors"`
 }
@@ -155,7 +156,7 @@ type doorInStore struct {
 func printControllers(w io.Writer, devices []store.Device) error {
 	for _, device := range devices {
 		listed := controllerListed{
-			ControllerID: string(device.ID), Name: device.Name, Revoked: device.Revoked,
+			ControllerID: string(device.ID), Name: device.Name, Revoked: device.Revoked, Transferred: device.Transferred,
 			LastContactAt: timeOrNull(device.LastContactAt), Doors: []doorInStore{},
 		}
 		for _, d := range device.Doors {
@@ -166,6 +167,17 @@ func printControllers(w io.Writer, devices []store.Device) error {
 		}
 	}
 	return nil
+}
+
+// status says in a word whether a controller is in use.
+func status(d store.Device) string {
+	switch {
+	case d.Transferred:
+		return "transferred"
+	case d.Revoked:
+		return "revoked"
+	}
+	return "enrolled"
 }
 
 func controllerListCommand() *cobra.Command {
@@ -187,10 +199,10 @@ func controllerListCommand() *cobra.Command {
 				contact = device.LastContactAt.Format(time.RFC3339)
 			}
 			for _, d := range device.Doors {
-				rows = append(rows, []string{string(device.ID), device.Name, contact, string(d.ID), d.Name, d.State.Value})
+				rows = append(rows, []string{string(device.ID), device.Name, contact, status(device), string(d.ID), d.Name, d.State.Value})
 			}
 		}
-		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "LAST-CONTACT", "DOOR", "NAME", "STORED-STATE"}, rows)
+		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "LAST-CONTACT", "STATUS", "DOOR", "NAME", "STORED-STATE"}, rows)
 	})
 }
 
@@ -210,11 +222,8 @@ func controllerRotateCommand() *cobra.Command {
 		if err := hasSecret(ctx, s, id); err != nil {
 			return err
 		}
-		made := secret.New(secret.ControllerSecret)
-		if err := s.SetControllerSecret(ctx, id, secret.Hash(made), time.Now()); err != nil {
-			return err
-		}
-		if err := noteController(ctx, s, id, lintel.ControllerRotated); err != nil {
+		made, err := enrolment(s).Rotate(ctx, id)
+		if err != nil {
 			return err
 		}
 		if asJSON {

