@@ -295,6 +295,9 @@ func (c *Controller) tick() {
 	now := c.cfg.Now()
 	for _, d := range c.doors {
 		c.goOn(d, door.Tick{})
+		if d.noisy {
+			c.hush(d)
+		}
 	}
 	if c.conn != nil && (now.Sub(c.asked) >= protocol.TimeEvery || now.Before(c.asked)) { // the latter is a clock that stepped
 		c.askTime()
@@ -316,6 +319,7 @@ func (c *Controller) sense() {
 func (c *Controller) apply(in Input) {
 	if d, ok := c.doors[in.Door]; ok {
 		c.goOn(d, in.In)
+		c.note(d, c.cfg.Now()) // each change is one, however many come at once
 	}
 }
 
@@ -324,6 +328,9 @@ func (c *Controller) untilNext() time.Duration {
 	now := c.cfg.Now()
 	wait := protocol.TimeEvery
 	for _, d := range c.doors {
+		if d.noisy {
+			wait = min(wait, quietEvery)
+		}
 		if next := d.config.NextTick(d.state); !next.IsZero() {
 			wait = min(wait, next.Sub(now))
 		}

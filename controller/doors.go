@@ -21,6 +21,7 @@ type doorRuntime struct {
 	known   bool  // told has been set
 	seen    bool  // its value has been known since the start
 	sentAt  time.Time
+	noisy   bool // a warning could not be ended yet
 }
 
 // shown is the part of a door's state that a report carries.
@@ -67,15 +68,21 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 	default:
 		return protocol.CodePrecondition, string(decision.Refusal)
 	}
-	switch decision.Effect {
-	case door.NoEffect:
+	switch {
+	case decision.Effect == door.NoEffect && d.state.Warned():
+		return protocol.CodeTaken, "warning" // of the close that was asked for before
+	case decision.Effect == door.NoEffect:
 		return protocol.CodeTaken, "already_there"
-	case door.Quiet:
+	case decision.Effect == door.Quiet:
 		return protocol.CodeTaken, "close_dropped"
 	}
 	if err := c.cfg.Hardware.Actuate(d.number, decision.Effect); err != nil {
 		c.cfg.Log.Error("the hardware did not act", "door", d.number, "error", err)
 		d.state = before // nothing was done
+		if before.Warned() {
+			d.state = before.GiveUp() // which was asked all the same
+			c.quiet(d)
+		}
 		switch {
 		case errors.Is(err, ErrUnreachable):
 			return protocol.CodeUnreachable, "not_confirmed"
@@ -84,7 +91,7 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 		}
 		return protocol.CodeUnsupported, "hardware_failed"
 	}
-	d.command = m.ID
+	d.command, d.noisy = m.ID, false
 	d.way = map[door.Action]door.Direction{door.DoOpen: door.Up, door.DoClose: door.Down}[action]
 	if decision.Effect == door.Warn {
 		return protocol.CodeTaken, "warning"
@@ -95,9 +102,19 @@ func (c *Controller) act(d *doorRuntime, m protocol.Command) (code int, reason s
 // quiet ends a warning. The command that it was for moves nothing any more.
 func (c *Controller) quiet(d *doorRuntime) {
 	d.command = ""
-	if err := c.cfg.Hardware.Actuate(d.number, door.Quiet); err != nil {
-		c.cfg.Log.Error("a warning could not be ended", "door", d.number, "error", err)
+	c.hush(d)
+}
+
+// quietEvery is the pause between two tries to end a warning.
+const quietEvery = time.Second
+
+// hush ends a warning, or sees to it that it is tried again.
+func (c *Controller) hush(d *doorRuntime) {
+	err := c.cfg.Hardware.Actuate(d.number, door.Quiet)
+	if err != nil && !d.noisy {
+		c.cfg.Log.Error("a warning could not be ended; trying again", "door", d.number, "error", err)
 	}
+	d.noisy = err != nil
 }
 
 // goOn applies an input, and carries out what follows from it: a close that was warned
@@ -116,6 +133,10 @@ func (c *Controller) goOn(d *doorRuntime, in door.Input) {
 		d.state = before.GiveUp() // nothing was done
 		d.step(c.cfg.Now(), in)
 	}
+	d.noisy = d.noisy || err != nil // whatever it was, the warning is over
+	if d.noisy {
+		c.hush(d)
+	}
 }
 
 // giveUp gives up every close that is still warned of: the session in which it was asked
@@ -128,9 +149,7 @@ func (c *Controller) giveUp() {
 			continue
 		}
 		d.state = given
-		if err := c.cfg.Hardware.Actuate(n, door.Quiet); err != nil {
-			c.cfg.Log.Error("a warning could not be ended", "door", n, "error", err)
-		}
+		c.hush(d)
 	}
 }
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lintel/door"
@@ -109,6 +110,72 @@ func TestAWarnedCloseEndsWithItsSession(t *testing.T) {
 			t.Errorf("effects %v", got)
 		}
 	})
+}
+
+// TestAskingForSomethingElseEndsAWarning: also where the hardware cannot do that just then,
+// and a warning that cannot be ended at once is ended later.
+func TestAskingForSomethingElseEndsAWarning(t *testing.T) {
+	warnedBubble(t, 5*time.Second, func(t *testing.T, p *peer, b *bench) {
+		c := connected(t, p)
+		b.shows(door.Away, door.Away) // somebody opens it
+		c.next(protocol.TopicState)
+		c.command("close", nil)
+		c.ack()
+		b.err = errors.New("no line")
+		c.command("open", nil)
+		if a := c.ack(); a.Code != 200 && a.Code != 501 {
+			t.Errorf("%+v", a)
+		}
+		c.command("stop", nil)
+		c.ackAmongReports()
+		synctest.Wait()
+		b.err = nil
+		b.inputs <- Input{1, door.Obstruction{}} // the controller sees it
+		<-time.After(20 * time.Second)
+		if got := b.effects; len(got) != 2 || got[1] != door.Quiet {
+			t.Errorf("effects %v", got)
+		}
+	})
+}
+
+// TestEveryChangeIsOne: however many wait when a command comes.
+func TestEveryChangeIsOne(t *testing.T) {
+	for range 50 {
+		inBubble(t, func(t *testing.T, p *peer, b *bench) {
+			c := connected(t, p)
+			b.shows(door.Away, door.Away)
+			b.shows(door.At, door.Away)
+			c.command("open", func(m *protocol.Command) { m.Door = 2 })
+			synctest.Wait()
+			var values []string
+			for len(c.sent) > 0 {
+				if m := <-c.sent; m.name == protocol.TopicState {
+					s, err := protocol.Decode[protocol.State](m.payload)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if s.Event != "" {
+						values = append(values, s.Value)
+					}
+				}
+			}
+			if len(values) != 2 || values[0] != "opening" || values[1] != "closed" {
+				t.Fatalf("changes %v", values)
+			}
+		})
+	}
+}
+
+// ackAmongReports waits for an answer, whatever is reported before it.
+func (c *fakeConn) ackAmongReports() {
+	c.t.Helper()
+	synctest.Wait()
+	for len(c.sent) > 0 {
+		if m := <-c.sent; m.name == protocol.TopicAck {
+			return
+		}
+	}
+	c.t.Fatal("no answer")
 }
 
 func TestAskingToOpenEndsAWarning(t *testing.T) {

@@ -151,6 +151,22 @@ func TestAWarnedCloseIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestAskingAgainWhenTheWarningIsLongOver: the machine slept over the first request, and
+// the second begins anew.
+func TestAskingAgainWhenTheWarningIsLongOver(t *testing.T) {
+	play(t, warned, opened(
+		moment{at: 1, in: Asked{DoClose}, value: Open, source: FromSensor, last: Up, effect: Warn},
+		moment{at: 60, in: Asked{DoClose}, value: Open, source: FromSensor, last: Up, effect: Warn},
+		moment{at: 64, in: Tick{}, value: Open, source: FromSensor, last: Up},
+		moment{at: 65, in: Tick{}, value: Closing, last: Down, effect: Pulse},
+	))
+	play(t, warned, opened(
+		moment{at: 1, in: Asked{DoClose}, value: Open, source: FromSensor, last: Up, effect: Warn},
+		moment{at: 60, in: Asked{DoOpen}, value: Open, source: FromSensor, last: Up, effect: Quiet},
+		moment{at: 65, in: Tick{}, value: Open, source: FromSensor, last: Up},
+	))
+}
+
 // TestADiscreteDoorIsStoppedAlsoWhileItIsWarned: what was asked is done, and the close is off.
 func TestADiscreteDoorIsStoppedAlsoWhileItIsWarned(t *testing.T) {
 	discrete := discreteTwoSensors
@@ -166,6 +182,12 @@ func TestADiscreteDoorIsStoppedAlsoWhileItIsWarned(t *testing.T) {
 		moment{at: 4, in: Asked{DoStop}, value: Stopped, last: Up, effect: DriveStop},
 		moment{at: 8, in: Tick{}, value: Stopped, last: Up},
 	))
+	play(t, discrete, []moment{
+		{at: 0, in: closedNow(Away)},
+		{at: 0, in: openNow(At), value: Open, source: FromSensor, last: Up},
+		{at: 1, in: Asked{DoClose}, value: Open, source: FromSensor, last: Up, effect: Warn},
+		{at: 2, in: Asked{DoStop}, value: Open, source: FromSensor, last: Up, effect: Quiet}, // it does not move
+	})
 	play(t, discrete, append(opening,
 		moment{at: 5, in: openNow(At), value: Open, source: FromSensor, last: Up},
 		moment{at: 8, in: Tick{}, value: Closing, last: Down, effect: DriveClose},

@@ -107,7 +107,7 @@ func (c Config) Situation(now time.Time, s State) Situation {
 }
 
 func (c Config) ask(now time.Time, s State, a Action) (State, Decision) {
-	if !s.closeAt.IsZero() {
+	if s.Warned() {
 		return c.askWarned(now, s, a)
 	}
 	d := Decide(c.Situation(now, s), a)
@@ -286,7 +286,9 @@ func (c Config) pass(now time.Time, s State) State {
 // end, something came between: the door is somewhere. Where none is fitted, the
 // end is inferred. Either way the last movement is no longer certain: at an end
 // without a sensor nobody sees a person stop and reverse the door at the wall.
-// Only where nothing else can move the door is it still known at an inferred end.
+// Only where nothing else can move the door is it still known at an inferred end, and
+// then only of a movement that was asked for: one that nobody asked for cannot be, so
+// that its sensor has failed, or something else moves the door after all.
 // An opener that should have reported, and has said nothing, has most likely not
 // done anything.
 func (c Config) arrive(now time.Time, s State) State {
@@ -297,7 +299,7 @@ func (c Config) arrive(now time.Time, s State) State {
 		return silent.judge(NotReported)
 	}
 	inferred := s.Value == Opening && !c.OpenSensor || s.Value == Closing && !c.ClosedSensor
-	if !inferred || !c.SoleControl {
+	if !inferred || !c.SoleControl || s.told == NoDirection || moving(s.told) != s.Value {
 		s.Last = NoDirection
 	}
 	switch {

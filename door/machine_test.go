@@ -118,6 +118,26 @@ func TestOneSensorWithSoleControlInfersTheOtherEnd(t *testing.T) {
 	})
 }
 
+// TestSoleControlIsNotBelievedOverASensor: where nothing else moves the door, one that
+// leaves its end without having been asked to cannot have. Most likely its sensor's wire
+// is broken, and the door stands where it stood: a pulse would send it the wrong way.
+func TestSoleControlIsNotBelievedOverASensor(t *testing.T) {
+	closedEnd, openEnd := oneButtonOneSensor, oneButtonOpenSensor
+	closedEnd.SoleControl, openEnd.SoleControl = true, true
+	play(t, closedEnd, []moment{
+		{at: 0, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
+		{at: 1, in: closedNow(Away), value: Opening, source: FromSensor, last: Up},
+		{at: 13.5, in: Tick{}, value: Open},
+		{at: 14, in: Asked{DoClose}, value: Open, refusal: RefuseWrongWay},
+	})
+	play(t, openEnd, []moment{
+		{at: 0, in: openNow(At), value: Open, source: FromSensor, last: Up},
+		{at: 1, in: openNow(Away), value: Closing, source: FromSensor, last: Down},
+		{at: 13.5, in: Tick{}, value: Closed},
+		{at: 14, in: Asked{DoOpen}, value: Closed, refusal: RefuseWrongWay},
+	})
+}
+
 // TestAfterAPowerCut: an open door first seen with one sensor may have been
 // stopped on its way down, so a pulse might open it further.
 func TestAfterAPowerCut(t *testing.T) {

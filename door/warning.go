@@ -20,7 +20,7 @@ func (c Config) warn(now time.Time, s State) State {
 // and gives it up as soon as the door could not be closed now, or has been moved by
 // somebody else. A door that was on its way up may arrive there.
 func (c Config) attend(now time.Time, s State) (State, Decision) {
-	if s.closeAt.IsZero() {
+	if !s.Warned() {
 		return s, Decision{}
 	}
 	d := Decide(c.Situation(now, s), DoClose)
@@ -35,16 +35,34 @@ func (c Config) attend(now time.Time, s State) (State, Decision) {
 	return c.depart(now, s, Down), d
 }
 
-// askWarned answers a request during the warning: to close, that is under way; any
-// other gives the close up. A stop needs no more than that from one button.
+// Warned reports whether a close is warned of.
+func (s State) Warned() bool { return !s.closeAt.IsZero() }
+
+// askWarned answers a request during the warning: to close, that is under way, unless it
+// has to be given up by now; any other gives it up. Where the door does not move, a stop
+// needs no more than that.
 func (c Config) askWarned(now time.Time, s State, a Action) (State, Decision) {
-	if a == DoClose {
-		return s, Decision{}
+	s, d := c.attend(now, s)
+	switch {
+	case a == DoClose && d.Effect == Quiet:
+		return c.again(now, s, a)
+	case a == DoClose:
+		return s, d
+	case s.Warned():
+		s = s.dropClose("")
 	}
-	s, d := c.ask(now, s.dropClose(""), a)
+	if a == DoStop && s.Value != Opening && s.Value != Closing {
+		return s, Decision{Effect: Quiet}
+	}
+	return c.again(now, s, a)
+}
+
+// again decides on a request that ended a warning.
+func (c Config) again(now time.Time, s State, a Action) (State, Decision) {
+	s, d := c.ask(now, s, a)
 	switch {
 	case a == DoStop && d.Refusal != "":
-		return s, Decision{Effect: Quiet}
+		return s, Decision{Effect: Quiet} // the warning is what was stopped
 	case d.Effect == NoEffect:
 		d.Effect = Quiet
 	}
@@ -59,7 +77,7 @@ func (s State) dropClose(why Failure) State {
 // GiveUp returns the state without the close that was warned of: the hardware could
 // not begin it.
 func (s State) GiveUp() State {
-	if s.closeAt.IsZero() {
+	if !s.Warned() {
 		return s
 	}
 	return s.dropClose(Dropped)

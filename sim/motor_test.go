@@ -10,15 +10,19 @@ import (
 )
 
 // TestNoWrongWayAgainstPhysics drives the door machine and a physical door
-// through random commands, wall-button presses and waits. Whatever happens at
-// the wall, no actuation for a request to close starts the door up, and none
+// through random commands, wall-button presses, waits and broken sensor wires. Whatever
+// happens at the wall, no actuation for a request to close starts the door up, and none
 // for a request to open starts it down.
 func TestNoWrongWayAgainstPhysics(t *testing.T) {
 	for _, opener := range []door.Opener{door.OneButton, door.Discrete} {
 		t.Run(opener.String(), func(t *testing.T) {
-			for _, sensors := range []int{1, 2} {
+			for _, ends := range [][2]bool{{true, false}, {false, true}, {true, true}} {
 				for _, warning := range []time.Duration{0, 10 * time.Second} {
-					rapid.Check(t, func(t *rapid.T) { drive(t, opener, sensors, warning) })
+					for _, sole := range []bool{false, true} {
+						rapid.Check(t, func(t *rapid.T) {
+							drive(t, door.Config{Opener: opener, ClosedSensor: ends[0], OpenSensor: ends[1], Travel: 10 * time.Second, Warning: warning, SoleControl: sole})
+						})
+					}
 				}
 			}
 		})
@@ -31,29 +35,32 @@ type rig struct {
 	state  door.State
 	motor  motor
 	shown  [2]door.Reading
+	broken [2]bool // the sensor's wire is: it never shows the door again
 	now    time.Time
 	t      *rapid.T
 }
 
-func drive(t *rapid.T, opener door.Opener, sensors int, warning time.Duration) {
+func drive(t *rapid.T, config door.Config) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := &rig{
-		config: door.Config{Opener: opener, ClosedSensor: true, OpenSensor: sensors == 2, Travel: 10 * time.Second, Warning: warning},
+		config: config,
 		motor:  motor{travel: 8 * time.Second, at: now, position: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "start")},
 		now:    now, t: t,
 	}
 	r.sense()
 	for range rapid.IntRange(1, 40).Draw(t, "steps") {
 		r.wait(time.Duration(rapid.IntRange(0, 15_000).Draw(t, "wait")) * time.Millisecond)
-		switch rapid.SampledFrom([]string{"open", "close", "stop", "wall", "wait"}).Draw(t, "what") {
-		case "open":
+		switch what := rapid.SampledFrom([]string{"open", "close", "stop", "wall", "wait", "break"}).Draw(t, "what"); {
+		case what == "open":
 			r.ask(door.DoOpen, door.Down)
-		case "close":
+		case what == "close":
 			r.ask(door.DoClose, door.Up)
-		case "stop":
+		case what == "stop":
 			r.ask(door.DoStop, door.NoDirection)
-		case "wall":
+		case what == "wall" && !config.SoleControl:
 			r.motor.actuate(r.now, door.Pulse)
+		case what == "break" && rapid.IntRange(0, 3).Draw(t, "rarely") == 0:
+			r.broken[rapid.IntRange(0, 1).Draw(t, "which")] = true
 		}
 		r.sense()
 	}
@@ -94,6 +101,9 @@ func (r *rig) wait(d time.Duration) {
 func (r *rig) sense() {
 	r.motor.advance(r.now)
 	for end, reading := range r.motor.readings() {
+		if r.broken[end] {
+			reading = door.Away
+		}
 		if reading != r.shown[end] {
 			r.shown[end] = reading
 			r.step(door.Sensed{End: door.End(end), Reading: reading}, door.Up)
