@@ -294,6 +294,28 @@ func TestClocksThatStep(t *testing.T) {
 	}
 }
 
+// TestAWallClockThatStepsBeforeTheCommand: in the same session, by as little as a deadline
+// may be ahead. Deadlines are not made by it: what is asked in time still moves the door,
+// and what is held back until after its deadline does not.
+func TestAWallClockThatStepsBeforeTheCommand(t *testing.T) {
+	for _, by := range []time.Duration{50 * time.Second, -50 * time.Second, time.Hour, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			t.Parallel()
+			s := startStepped(t)
+			s.seen("closed")
+			s.wall.step(by)
+			s.moved()
+			s.inFlight(func() {})
+			if late := s.recorded(); late.Outcome.Late.Reason != "late" {
+				t.Errorf("the history says %+v, late %+v", late.Outcome, late.Outcome.Late)
+			}
+			if moves := s.witness.moves(); moves != 2 {
+				t.Errorf("the hardware acted %d times, 2 of them as it was asked to in time", moves)
+			}
+		})
+	}
+}
+
 // inFlight has a command on its way while something happens, until after its deadline.
 func (s *stepped) inFlight(happens func()) {
 	s.t.Helper()
