@@ -104,7 +104,7 @@ type Broker struct {
 	cancel  context.CancelFunc
 	closing func() error // close, once
 
-	listener *listener // nil until Serve
+	listeners []*listener // set before the first connection
 
 	generation atomic.Uint64 // of authentications
 
@@ -145,13 +145,20 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 	return b, nil
 }
 
-// Serve accepts connections until Close. It returns at once, and is called once.
-func (b *Broker) Serve(listener net.Listener) error {
+// Serve accepts connections until Close. It returns at once.
+func (b *Broker) Serve(listener net.Listener) error { return b.serve(listener, false) }
+
+// ServeForeign is Serve for identities with Rules of their own alone: an endpoint beside
+// another, which asks less of clients than the controller protocol does.
+func (b *Broker) ServeForeign(listener net.Listener) error { return b.serve(listener, true) }
+
+func (b *Broker) serve(listener net.Listener, foreign bool) error {
 	guarded := newListener(listener, b.limits, b.log)
+	guarded.name, guarded.foreign = fmt.Sprintf("mqtt%d", len(b.listeners)), foreign
 	if err := b.server.AddListener(guarded); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
-	b.listener = guarded
+	b.listeners = append(b.listeners, guarded)
 	go guarded.Serve(b.server.EstablishConnection)
 	return nil
 }
@@ -164,8 +171,8 @@ func (b *Broker) Close() error {
 
 func (b *Broker) close() error {
 	b.cancel()
-	if b.listener != nil {
-		b.listener.stop()
+	for _, l := range b.listeners {
+		l.stop()
 	}
 	return b.server.Close()
 }

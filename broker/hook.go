@@ -60,6 +60,8 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	switch {
 	case !ok:
 		reason = "wrong or revoked secret"
+	case !rules.Foreign() && onlyForeign(cl):
+		reason = "its firmware speaks the controller protocol, which needs the other address, with TLS"
 	case !rules.Foreign() && cl.ID != id:
 		reason = "user name and client id are not one controller's ID"
 	case pk.Connect.WillFlag && !b.mayPublish(id, rules, pk.Connect.WillTopic, b.topics.Will):
@@ -75,6 +77,11 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		conn.authenticated(b.generation.Add(1))
 	}
 	return true
+}
+
+func onlyForeign(cl *mqtt.Client) bool {
+	conn, ok := cl.Net.Conn.(*guardedConn)
+	return ok && conn.listener.foreign
 }
 
 // mayPublish reports whether a topic is one of an identity's own: by its rules, or

@@ -20,6 +20,8 @@ import (
 // deliver a command late.
 type listener struct {
 	net.Listener
+	name    string
+	foreign bool // only identities with Rules of their own are let in
 	limits  Limits
 	log     *slog.Logger
 	running sync.WaitGroup // connections; grows under mu and only until closed
@@ -39,7 +41,7 @@ func newListener(l net.Listener, limits Limits, log *slog.Logger) *listener {
 // The methods of listeners.Listener.
 
 func (l *listener) Init(*slog.Logger) error { return nil }
-func (l *listener) ID() string              { return "mqtt" }
+func (l *listener) ID() string              { return l.name }
 func (l *listener) Address() string         { return l.Addr().String() }
 func (l *listener) Protocol() string        { return "tcp" }
 

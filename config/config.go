@@ -23,6 +23,7 @@ import (
 type Config struct {
 	HTTP           string // address to serve HTTP on
 	MQTT           string // address to serve controllers on
+	MQTTPlain      string // address for devices whose firmware has no TLS; empty for none
 	PublicURL      string // where people and apps reach the service; empty for the address it serves HTTP on
 	TrustedProxies []netip.Prefix
 	Data           string        // directory of the SQLite database
@@ -68,6 +69,8 @@ func Options() []Option {
 			set: address(func(c *Config) *string { return &c.HTTP })},
 		{Name: "mqtt", Default: "127.0.0.1:1883", Usage: "Address to serve controllers on by MQTT; port 0 chooses a free one.",
 			set: address(func(c *Config) *string { return &c.MQTT })},
+		{Name: "mqtt-plain", Default: "", Usage: "Second address to serve by MQTT, without TLS and for devices with a driver alone: most of their firmware has no TLS. Whoever listens on its network reads their passwords. Empty: none.",
+			set: optionalAddress(func(c *Config) *string { return &c.MQTTPlain })},
 		{Name: "mqtt-upstream", Default: "", Usage: "MQTT broker that you already run and some devices stay at, like tls://lintel@broker.example:8883. Empty: none.", Secret: true,
 			set: upstreamURL},
 		{Name: "mqtt-upstream-password", Default: "", Usage: "Password at that broker.", Secret: true,
@@ -123,6 +126,16 @@ func address(field func(*Config) *string) func(*Config, string) error {
 		}
 		*field(c) = v
 		return nil
+	}
+}
+
+// optionalAddress is address, or empty.
+func optionalAddress(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if v == "" {
+			return nil
+		}
+		return address(field)(c, v)
 	}
 }
 

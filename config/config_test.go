@@ -17,6 +17,7 @@ import (
 var values = map[string][3]string{
 	"http":                   {"127.0.0.1:1", "[::1]:2", "localhost:3"},
 	"mqtt":                   {"127.0.0.1:4", "[::1]:5", "localhost:6"},
+	"mqtt-plain":             {"127.0.0.1:7", "[::1]:8", "localhost:9"},
 	"mqtt-upstream":          {"mqtt://localhost", "tls://environment.example:1", "tls://user@flag.example"},
 	"mqtt-upstream-password": {"of the file", "of the environment", "of the flag"},
 	"mqtt-upstream-ca":       {"file.pem", "environment.pem", "flag.pem"},

@@ -54,9 +54,10 @@ func TestBoolsInTheFile(t *testing.T) {
 // is in the error, and so is the value.
 func TestValueFaults(t *testing.T) {
 	for name, refused := range map[string][]string{
-		"http": {"", "127.0.0.1", ":", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:65536", "::1:80", "127.0.0.1:80:80"},
-		"mqtt": {"", "127.0.0.1", "127.0.0.1:99999"},
-		"data": {"", " ", "\t\n"},
+		"http":       {"", "127.0.0.1", ":", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:65536", "::1:80", "127.0.0.1:80:80"},
+		"mqtt":       {"", "127.0.0.1", "127.0.0.1:99999"},
+		"mqtt-plain": {"127.0.0.1", "127.0.0.1:99999"},
+		"data":       {"", " ", "\t\n"},
 		"mqtt-upstream": {"broker", "broker:1883", "mqtt://", "mqtt://:1883", "ssl://broker", "http://broker", "tls://broker/topic", "tls://broker?x", "tls://broker:0",
 			"tls://broker:65536", "tls://broker:x", "tls://user:secret@broker", "TLS://"},
 		"database":        {"mysql://x", "postgres", "/var/lib/x", "Postgres://x"},

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"lintel/account"
@@ -77,25 +76,21 @@ func startService(ctx context.Context, cfg config.Config, c clocks, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	httpListener, err := listen("http", cfg.HTTP, tlsConfig)
+	on, err := listenAll(cfg, tlsConfig)
 	if err != nil {
 		return nil, err
 	}
-	mqttListener, err := listen("mqtt", cfg.MQTT, tlsConfig)
-	if err != nil {
-		return nil, errors.Join(err, httpListener.Close())
-	}
-	base := baseURL(cfg.HTTP, httpListener, tlsConfig)
-	s = &service{baseURL: base, origin: cmp.Or(cfg.PublicURL, base), mqtt: mqttListener.Addr().String(), failed: make(chan error, 1), clocks: c, log: log}
+	base := baseURL(cfg.HTTP, on.http, tlsConfig)
+	s = &service{baseURL: base, origin: cmp.Or(cfg.PublicURL, base), mqtt: on.mqtt.Addr().String(), failed: make(chan error, 1), clocks: c, log: log}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, httpListener.Close(), mqttListener.Close())
+			err = errors.Join(err, on.close())
 		}
 	}()
 	if err := s.open(ctx, cfg); err != nil {
 		return nil, err
 	}
-	if err := s.serve(ctx, cfg, httpListener, mqttListener); err != nil {
+	if err := s.serve(ctx, cfg, on); err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
 	return s, nil
@@ -118,7 +113,7 @@ func (s *service) open(ctx context.Context, cfg config.Config) error {
 }
 
 // serve wires the parts together: httpapi -> control -> link -> broker, and back.
-func (s *service) serve(ctx context.Context, cfg config.Config, httpListener, mqttListener net.Listener) error {
+func (s *service) serve(ctx context.Context, cfg config.Config, on listening) error {
 	wall, steady := s.clocks.wall, s.clocks.steady
 	l := link.New(wall, steady, s.log)
 	s.control = control.New(control.Config{Deadline: cfg.Deadline, Now: wall, Steady: steady, Log: s.log}, s.store, l)
@@ -138,7 +133,7 @@ func (s *service) serve(ctx context.Context, cfg config.Config, httpListener, mq
 	if err != nil {
 		return errors.Join(err, s.broker.Close())
 	}
-	if err := s.broker.Serve(mqttListener); err != nil {
+	if err := s.serveMQTT(on); err != nil {
 		return errors.Join(err, s.broker.Close())
 	}
 	if err := s.startUpstream(cfg, steady); err != nil {
@@ -155,7 +150,7 @@ func (s *service) serve(ctx context.Context, cfg config.Config, httpListener, mq
 	}
 	s.keepClean()
 	go func() {
-		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(on.http); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("HTTP ended: %w", err)
 		}
 	}()
@@ -287,19 +282,6 @@ func serverTLS(cfg config.Config) (*tls.Config, error) {
 		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
-}
-
-func listen(flag, address string, tlsConfig *tls.Config) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is already in use; choose another address with --%s, for example --%s 127.0.0.1:0", address, flag, flag)
-	case err != nil:
-		return nil, fmt.Errorf("cannot listen on --%s %s: %w", flag, address, err)
-	case tlsConfig == nil:
-		return l, nil
-	}
-	return tls.NewListener(l, tlsConfig), nil
 }
 
 // baseURL is the address of the HTTP listener, by the host that the option
