@@ -51,8 +51,9 @@ func envelope(w http.ResponseWriter, status int, message, commandID, reason stri
 func list(w http.ResponseWriter, state, value string, fresh bool) {
 	since := "2026-11-21T10:30:00.250Z"
 	_ = json.NewEncoder(w).Encode(api.V1SyncAnswer{Devices: []api.V1Device{
-		{ID: "empty"},
-		{ID: "c0ffee00-0000-4000-8000-000000000000", Doors: []api.V1Door{{
+		{ID: "empty", Active: true},
+		{ID: "shut out", Doors: []api.V1Door{{ID: "another", Name: "Left door", State: state}}},
+		{ID: "c0ffee00-0000-4000-8000-000000000000", Active: true, Doors: []api.V1Door{{
 			ID: doorID, EntityNumber: 2, Name: "Left door", State: state,
 			StateDetail: api.V1StateDetail{Value: value, Source: "sensor", Fresh: fresh, Since: &since},
 		}}},

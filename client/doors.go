@@ -51,7 +51,8 @@ func (d Door) At(want State) bool {
 	return want == Opened && d.Value == "open" && d.Fresh
 }
 
-// Doors lists the account's doors, controller by controller, the oldest first.
+// Doors lists the account's doors, controller by controller, the oldest first. Those of
+// controllers that were shut out are left out.
 // It needs the scope READ. Errors are an *Error, ErrNoAnswer, or the TokenSource's.
 func (c *Client) Doors(ctx context.Context) ([]Door, error) {
 	a, err := c.post(ctx, api.V1Sync, struct{}{}, maxList)
@@ -69,6 +70,9 @@ func (c *Client) Doors(ctx context.Context) ([]Door, error) {
 	}
 	doors := []Door{}
 	for _, device := range *list.Devices {
+		if !device.Active {
+			continue // shut out for good: its doors are nobody's to move
+		}
 		for _, door := range device.Doors {
 			doors = append(doors, listed(device, door))
 		}

@@ -17,6 +17,7 @@ func upstreamURL(c *Config, v string) error {
 	if v == "" {
 		return nil
 	}
+	c.MQTTUpstream = &url.URL{Scheme: "tls"} // a wrong one is given all the same: what goes with it is not at fault
 	u, err := url.Parse(v)
 	switch {
 	case err != nil || u.Hostname() == "" || ports[u.Scheme] == "" || u.Path+u.RawQuery+u.Fragment != "":

@@ -20,7 +20,7 @@ func TestTheAgentClaims(t *testing.T) {
 		return invocation{args: append([]string{"agent", "--claim", code, "--server", server, "--credentials", file}, more...)}
 	}
 	for says, bad := range map[string]invocation{
-		"is not trusted":           claim(made.Code, h.BaseURL, own),
+		"authority with --tls-ca":  claim(made.Code, h.BaseURL, own),
 		"does not take the code":   claim("BCDF-GHJK-LMNP", h.BaseURL, own, "--tls-ca", c.certFile),
 		"cannot be kept":           claim(made.Code, h.BaseURL, filepath.Join(own, "file"), "--tls-ca", c.certFile),
 		"is plain http to another": claim(made.Code, "http://192.0.2.1", own),

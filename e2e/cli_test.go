@@ -200,7 +200,7 @@ func (a *authority) sync(w http.ResponseWriter, r *http.Request) {
 		doors = append(doors, map[string]any{"id": d.id, "name": d.name, "entity_number": i + 1, "state": state,
 			"state_detail": map[string]any{"value": d.value, "source": "sensor", "fresh": d.fresh, "since": "2026-11-21T10:30:00.250Z"}})
 	}
-	say(w, 200, map[string]any{"devices": []any{map[string]any{"id": "c0ffee00-0000-4000-8000-000000000000", "doors": doors}}})
+	say(w, 200, map[string]any{"devices": []any{map[string]any{"id": "c0ffee00-0000-4000-8000-000000000000", "active": true, "doors": doors}}})
 }
 
 func (a *authority) toggle(w http.ResponseWriter, r *http.Request) {

@@ -26,15 +26,15 @@ func (v *v1) device(d store.Device) api.V1Device {
 		if state.ObservedAt.After(contact) {
 			contact = state.ObservedAt
 		}
-		out.Doors = append(out.Doors, v1Door(door, state, fresh))
+		out.Doors = append(out.Doors, v1Door(door, !d.Revoked, state, fresh))
 	}
 	out.LastContact = v1Time(contact)
 	return out
 }
 
-func v1Door(d lintel.Door, state lintel.DoorState, fresh bool) api.V1Door {
+func v1Door(d lintel.Door, active bool, state lintel.DoorState, fresh bool) api.V1Door {
 	return api.V1Door{
-		ID: string(d.ID), EntityNumber: d.Number, Name: d.Name, Active: true,
+		ID: string(d.ID), EntityNumber: d.Number, Name: d.Name, Active: active,
 		State: v1State(state, fresh),
 		StateDetail: api.V1StateDetail{
 			Value: state.Value, Source: state.Source, Fresh: fresh,

@@ -167,6 +167,7 @@ func (s *Store) EndSession(ctx context.Context, id lintel.ID, now time.Time) err
 // Device is a controller with its owner's name and its doors, as sync lists it.
 type Device struct {
 	lintel.Controller
+	OwnerEmail      string
 	OwnerGivenName  string
 	OwnerFamilyName string
 	Revoked         bool
@@ -201,7 +202,7 @@ func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Devic
 	var devices []Device
 	err := s.reads.each(ctx, `
 		SELECT c.id, c.owner_id, c.name, c.firmware, c.driver, c.settings, c.created_at, c.last_contact_at, c.revoked_at, c.transferred_at,
-			p.given_name, p.family_name,
+			p.email, p.given_name, p.family_name,
 			d.id, d.number, d.name, d.value, d.source, d.sensor_lost, d.since, d.observed_at, d.changed_at
 		FROM controllers c
 		JOIN people p ON p.id = c.owner_id
@@ -214,7 +215,7 @@ func (s *Store) devices(ctx context.Context, where string, args ...any) ([]Devic
 			var created int64
 			var contact, revoked, transferred, since, observed, changed sql.NullInt64
 			err := rows.Scan(&v.ID, &v.OwnerID, &v.Name, &v.Firmware, &v.Driver, &v.Settings, &created, &contact, &revoked, &transferred,
-				&v.OwnerGivenName, &v.OwnerFamilyName,
+				&v.OwnerEmail, &v.OwnerGivenName, &v.OwnerFamilyName,
 				&d.ID, &d.Number, &d.Name, &d.State.Value, &d.State.Source, &d.State.SensorLost, &since, &observed, &changed)
 			if err != nil {
 				return fmt.Errorf("device: %w", err)

@@ -17,7 +17,7 @@ var deviceCases = []testCase{
 
 // listed is a device as it is listed before its first contact.
 func listed(owner lintel.Person, c lintel.Controller, doors []lintel.Door) store.Device {
-	d := store.Device{Controller: c, OwnerGivenName: owner.GivenName, OwnerFamilyName: owner.FamilyName}
+	d := store.Device{Controller: c, OwnerEmail: owner.Email, OwnerGivenName: owner.GivenName, OwnerFamilyName: owner.FamilyName}
 	for _, door := range doors {
 		door.State = lintel.DoorState{Value: lintel.ValueUnknown, Source: lintel.SourceInferred, SensorLost: true}
 		d.Doors = append(d.Doors, door)

@@ -91,7 +91,7 @@ func (o claimOptions) origin() (string, error) {
 }
 
 func redeem(ctx context.Context, o claimOptions, origin string) (agentCredentials, error) {
-	r := &remote{origin: origin}
+	r := &remote{origin: origin, caFlag: "--tls-ca"}
 	if o.ca != "" {
 		text, err := os.ReadFile(o.ca)
 		if err != nil {

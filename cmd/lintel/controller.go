@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,6 +145,10 @@ func enrolAs(ctx context.Context, s *store.Store, c lintel.Controller, doorNames
 type controllerListed struct {
 	ControllerID  string        `json:"controller_id"`
 	Name          string        `json:"name"`
+	Owner         string        `json:"owner_email"`
+	Driver        string        `json:"driver"`   // empty where it speaks the controller protocol
+	Base          string        `json:"base"`     // topic or name of a device with a driver
+	Upstream      bool          `json:"upstream"` // it stays at the owner's own broker
 	Revoked       bool          `json:"revoked"`
 	Transferred   bool          `json:"transferred"`     // to another owner, under another id
 	LastContactAt *time.Time    `json:"last_contact_at"` // null for never
@@ -156,8 +163,11 @@ type doorInStore struct {
 func printControllers(w io.Writer, devices []store.Device) error {
 	for _, device := range devices {
 		listed := controllerListed{
-			ControllerID: string(device.ID), Name: device.Name, Revoked: device.Revoked, Transferred: device.Transferred,
+			ControllerID: string(device.ID), Name: device.Name, Owner: device.OwnerEmail, Driver: device.Driver, Revoked: device.Revoked, Transferred: device.Transferred,
 			LastContactAt: timeOrNull(device.LastContactAt), Doors: []doorInStore{},
+		}
+		if _, settings, err := readDriver(device.Driver, device.Settings); device.Driver != "" && err == nil {
+			listed.Base, listed.Upstream = settings.Base, settings.Upstream
 		}
 		for _, d := range device.Doors {
 			listed.Doors = append(listed.Doors, doorInStore{doorListed{string(d.ID), d.Number, d.Name}, d.State.Value})
@@ -181,13 +191,18 @@ func status(d store.Device) string {
 }
 
 func controllerListCommand() *cobra.Command {
+	var user string
 	var asJSON bool
 	cmd := &cobra.Command{Use: "list", Short: "List controllers and their doors", Args: cobra.NoArgs}
+	cmd.Flags().StringVar(&user, "user", "", "E-mail address of an owner: only that account's.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line, for each controller.")
 	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
 		devices, err := s.AllDevices(ctx)
 		if err != nil {
 			return err
+		}
+		if user != "" {
+			devices = slices.DeleteFunc(devices, func(d store.Device) bool { return !strings.EqualFold(d.OwnerEmail, user) })
 		}
 		if asJSON {
 			return printControllers(cmd.OutOrStdout(), devices)
@@ -199,10 +214,10 @@ func controllerListCommand() *cobra.Command {
 				contact = device.LastContactAt.Format(time.RFC3339)
 			}
 			for _, d := range device.Doors {
-				rows = append(rows, []string{string(device.ID), device.Name, contact, status(device), string(d.ID), d.Name, d.State.Value})
+				rows = append(rows, []string{string(device.ID), device.Name, device.OwnerEmail, cmp.Or(device.Driver, "-"), contact, status(device), string(d.ID), d.Name, d.State.Value})
 			}
 		}
-		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "LAST-CONTACT", "STATUS", "DOOR", "NAME", "STORED-STATE"}, rows)
+		return table(cmd.OutOrStdout(), []string{"CONTROLLER", "NAME", "OWNER", "DRIVER", "LAST-CONTACT", "STATUS", "DOOR", "NAME", "STORED-STATE"}, rows)
 	})
 }
 
@@ -239,7 +254,10 @@ func controllerRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke CONTROLLER-ID",
 		Short: "Refuse a controller for good and end its connection",
-		Args:  cobra.ExactArgs(1),
+		Long: `Refuse a controller for good and end its connection. Its doors are gone for everybody;
+their history stays. Hardware that is to come back is enrolled anew, or claims the
+controller again with a code of "lintel controller code" while it is not revoked.`,
+		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
 	return withStore(cmd, func(ctx context.Context, s *store.Store, args []string) error {

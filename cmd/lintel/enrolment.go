@@ -37,7 +37,7 @@ const claimText = `On the machine that is to be the controller, within its time 
 
   lintel agent --claim %[1]s --server https://ADDRESS-OF-THIS-SERVICE
 
-Whatever has the controller's credentials now loses them then.
+Hardware that has the controller's credentials by then loses them.
 `
 
 const releaseText = `Give this code to whoever takes the controller over (until %[2]s):
@@ -223,13 +223,18 @@ func enrolForClaim(cmd *cobra.Command, s *store.Store, owner lintel.ID, name str
 	if err != nil {
 		return err
 	}
-	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "controller  %s  %s\n", made.ControllerID, made.Name)
-		for _, d := range made.Doors {
-			fmt.Fprintf(cmd.OutOrStdout(), "door %-2d     %s  %s\n", d.Number, d.DoorID, d.Name)
-		}
-		fmt.Fprintln(cmd.OutOrStdout())
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), struct {
+			codeMade
+			Name  string       `json:"name"`
+			Doors []doorListed `json:"doors"`
+		}{codeMade{made.ControllerID, code.Code, code.ExpiresAt}, made.Name, made.Doors})
 	}
+	fmt.Fprintf(cmd.OutOrStdout(), "controller  %s  %s\n", made.ControllerID, made.Name)
+	for _, d := range made.Doors {
+		fmt.Fprintf(cmd.OutOrStdout(), "door %-2d     %s  %s\n", d.Number, d.DoorID, d.Name)
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
 	return printCode(cmd, asJSON, id, code, claimText)
 }
 

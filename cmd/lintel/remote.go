@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -44,6 +45,7 @@ func addRemoteFlags(cmd *cobra.Command) *remoteFlags {
 type remote struct {
 	origin string // scheme, host and port: the key in the token file, and the issuer
 	ca     string // PEM; empty for the system's authorities
+	caFlag string // that names it, where it is not --ca
 	plain  bool   // allowed to be plain text beyond loopback
 	http   *http.Client
 	file   tokenFile
@@ -164,7 +166,7 @@ func (r *remote) netError(what string, err error) error {
 		err = e.Err // without the URL, which the sentence has
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%s: the certificate of %s is not trusted (%w); name its authority with --ca FILE", what, r.origin, err)
+		return fmt.Errorf("%s: the certificate of %s is not trusted (%w); name its authority with %s FILE", what, r.origin, err, cmp.Or(r.caFlag, "--ca"))
 	}
 	return fmt.Errorf("%s: %s: %w", what, r.origin, err)
 }

@@ -150,7 +150,8 @@ func printUpstream(cmd *cobra.Command, made credentials, kind driver.Driver, cho
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), `controller  %s
 door        %s  %s
 
-The device stays at your broker, with the login that it has there. In an access list of
+The device stays at your broker, with the login that it has there; "lintel serve" needs
+--mqtt-upstream to find it. In an access list of
 Mosquitto, Lintel's user needs these lines. Nobody but the device should write what
 Lintel reads, and nobody but Lintel what it writes: whoever can moves the door.
 
