@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -142,7 +143,7 @@ func printPeer(out io.Writer, o conformanceOptions, cfg conformance.Config, addr
 		}
 		return printJSON(out, peer)
 	}
-	fmt.Fprintf(out, "MQTT endpoint                 %s\nMQTT client id and user name  %s\n", address, cfg.Controller)
+	fmt.Fprintf(out, "MQTT endpoint                 %s\nMQTT client id and user name  %s\n", reachable(o.broker, address), cfg.Controller)
 	if shown != "" {
 		fmt.Fprintf(out, "MQTT password                 %s\n", shown)
 	}
@@ -151,6 +152,17 @@ func printPeer(out io.Writer, o conformanceOptions, cfg conformance.Config, addr
 	}
 	_, err := fmt.Fprintf(out, "\nWaiting up to %s for the controller to connect. Ctrl-C ends it.\n\n", cfg.Timeout)
 	return err
+}
+
+// reachable is a listener's address as firmware is told it: where it listens on every
+// address of this machine, which of them is for a person to say.
+func reachable(option string, address net.Addr) string {
+	host, _, _ := net.SplitHostPort(option) // listen has checked it
+	_, port, _ := net.SplitHostPort(address.String())
+	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
+		return "port " + port + " of this machine's address on your network"
+	}
+	return address.String()
 }
 
 func printResult(out io.Writer, asJSON bool, r conformance.Result) {
