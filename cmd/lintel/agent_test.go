@@ -6,11 +6,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lintel"
@@ -140,8 +143,10 @@ func TestTheAgentConforms(t *testing.T) {
 	}
 }
 
-// TestTheServiceManagerIsTold when the agent is ready, that it is alive, and when it stops.
-func TestTheServiceManagerIsTold(t *testing.T) {
+// listenAsManager is a service manager whose watchdog bites after limit. hear returns
+// the next message, none after wait.
+func listenAsManager(t *testing.T, limit time.Duration) (hear func(wait time.Duration) string) {
+	t.Helper()
 	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
 	socket, err := net.ListenUnixgram("unixgram", address)
 	switch {
@@ -150,33 +155,84 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	case err != nil:
 		t.Fatal(err)
 	}
-	defer socket.Close()
+	t.Cleanup(func() { _ = socket.Close() })
 	t.Setenv("NOTIFY_SOCKET", address.Name)
-	t.Setenv("WATCHDOG_USEC", "100000")
-	stop := newGarage(t).agent(t, &blockedDialer{}) // no network: it is ready all the same
-	hear := func() string {
+	t.Setenv("WATCHDOG_USEC", strconv.FormatInt(limit.Microseconds(), 10))
+	return func(wait time.Duration) string {
 		t.Helper()
 		message := make([]byte, 100)
-		if err := socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := socket.SetReadDeadline(time.Now().Add(wait)); err != nil {
 			t.Fatal(err)
 		}
 		n, err := socket.Read(message)
-		if err != nil {
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal(err)
 		}
 		return string(message[:n])
 	}
+}
+
+// TestTheServiceManagerIsTold when the agent is ready, that it is alive, and when it stops.
+func TestTheServiceManagerIsTold(t *testing.T) {
+	hear := listenAsManager(t, 100*time.Millisecond)
+	stop := newGarage(t).agent(t, &blockedDialer{}) // no network: it is ready all the same
 	for i, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"} {
-		if got := hear(); got != want {
-			t.Errorf("message %d is %s, not %s", i+1, got, want)
+		if got := hear(patience); got != want {
+			t.Errorf("message %d is %q, not %s", i+1, got, want)
 		}
 	}
 	go stop()
-	for got := hear(); got != "STOPPING=1"; got = hear() {
+	for got := hear(patience); got != "STOPPING=1"; got = hear(patience) {
 		if got != "WATCHDOG=1" {
-			t.Errorf("at the end it said %s", got)
+			t.Fatalf("at the end it said %q", got)
 		}
 	}
+}
+
+// TestTheServiceManagerIsNotToldWhileASensorHangs, so that it starts the agent anew; and
+// the agent ends though it hangs.
+func TestTheServiceManagerIsNotToldWhileASensorHangs(t *testing.T) {
+	hear := listenAsManager(t, 20*time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		b := board.New()
+		a := garage{board: b}.newAgent(t, &blockedDialer{})
+		a.now = time.Now
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.run(ctx) }()
+		<-time.After(25 * time.Second)
+		defer b.Hang("gpiochip0:23")()
+		<-time.After(40 * time.Second) // no longer: a socket holds few messages
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Error("it waits for the sensor")
+		}
+	})
+	var said []string
+	for got := hear(time.Second); got != ""; got = hear(time.Second) {
+		said = append(said, got)
+	}
+	if want := []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"}; !slices.Equal(said, want) {
+		t.Errorf("it said %v", said)
+	}
+}
+
+// TestADoorWhoseSensorHangsIsNotShownAsClosed: the service is told that nothing is known.
+func TestADoorWhoseSensorHangsIsNotShownAsClosed(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	a := g.newAgent(t, h.dialer())
+	runUntilTheEnd(t, func(ctx context.Context) { _ = a.run(ctx) })
+	eventually(t, "the door to be closed", func() bool { return h.state(t) == "closed" })
+	answer := g.board.Hang("gpiochip0:24")
+	eventually(t, "the service to know nothing", func() bool { return h.state(t) == "unknown" })
+	if status := h.toggle(t, "OPEN"); status == http.StatusOK {
+		t.Error("a door that nobody sees was moved")
+	}
+	answer()
+	eventually(t, "the door to be closed again", func() bool { return h.state(t) == "closed" })
 }
 
 // TestReleasingMakesOutputsInactive, whatever they were left at.
