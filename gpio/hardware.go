@@ -60,7 +60,8 @@ var (
 
 // Actuate implements controller.Hardware. A movement closes one contact for the
 // door's pulse length. Another during a pulse, or right after it, is refused and changes
-// nothing; only a stop cuts a pulse short, and then stops.
+// nothing; only a stop cuts a pulse short, and then stops. A close whose warning has
+// failed is refused, and the warning ended.
 func (h *Hardware) Actuate(number int, e door.Effect) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +76,10 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 	case e == door.Warn:
 		return h.warn(&d.alarm)
 	case e == door.Quiet:
-		return d.alarm.quiet()
+		return h.quiet(&d.alarm)
+	}
+	if err := h.warned(&d.alarm, e); err != nil {
+		return err
 	}
 	if err := h.pulse(d, e); err != nil {
 		return err

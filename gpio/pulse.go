@@ -118,7 +118,7 @@ func (d *outputs) rest() error {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	faults := []error{d.alarm.quiet()}
+	faults := []error{d.alarm.rest()}
 	for _, contact := range d.contacts {
 		faults = append(faults, contact.Set(false))
 	}

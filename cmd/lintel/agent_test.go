@@ -74,6 +74,34 @@ func TestACloseIsWarnedOfOnALine(t *testing.T) {
 	}
 }
 
+// TestNoCloseWithoutItsWarning: the caller is told where it cannot begin, and the
+// history where it fails later.
+func TestNoCloseWithoutItsWarning(t *testing.T) {
+	t.Parallel()
+	h, g := newHouse(t), newGarage(t)
+	a := g.newAgent(t, h.dialer())
+	a.wiring.Doors[0].Warning, a.wiring.Doors[0].Buzzer = time.Second, &gpio.Line{Chip: "gpiochip0", Offset: 6}
+	runUntilTheEnd(t, func(ctx context.Context) { _ = a.run(ctx) })
+	eventually(t, "the agent to be there", func() bool { return h.toggle(t, "OPEN") == http.StatusOK })
+	eventually(t, "the door to be open", func() bool { return h.state(t) == "open" })
+	g.board.Fail("gpiochip0:6", errors.New("gone"))
+	if status := h.toggle(t, "CLOSED"); status != http.StatusNotImplemented {
+		t.Errorf("a warning that cannot begin: %d", status)
+	}
+	g.board.Fail("gpiochip0:6", nil)
+	if status := h.toggle(t, "CLOSED"); status != http.StatusOK {
+		t.Fatalf("close: %d", status)
+	}
+	g.board.Fail("gpiochip0:6", errors.New("gone"))
+	eventually(t, "the close to be dropped", func() bool {
+		events, err := h.store.Events(t.Context(), lintel.ID(h.controller.Doors[0].DoorID), 1)
+		return err == nil && len(events) == 1 && events[0].Reason == "close_dropped"
+	})
+	if got := g.pulses(); slices.Contains(got, "gpiochip0:27") {
+		t.Errorf("active were %v", got)
+	}
+}
+
 // TestTheAgentEndsWhereAContactStaysClosed: the end of the process is the last that can
 // be done about it, and its manager starts it again.
 func TestTheAgentEndsWhereAContactStaysClosed(t *testing.T) {
