@@ -1,6 +1,7 @@
 package gpio_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,4 +55,99 @@ func TestADoorWithoutALightOrABuzzerCannotWarn(t *testing.T) {
 		}
 		expect(t, "nothing", levels(b), "")
 	})
+}
+
+// TestAFailedWarningStopsTheClose: at its begin, in its course, or at the last moment;
+// and then it is quiet. To stop and to open need no warning.
+func TestAFailedWarningStopsTheClose(t *testing.T) {
+	for _, name := range []string{"gpiochip0:10", "gpiochip0:11"} {
+		for _, from := range []time.Duration{0, time.Second, 5050 * time.Millisecond} {
+			t.Run(name+" after "+from.String(), func(t *testing.T) {
+				bubble(t, warned(), func(t *testing.T, b *board.Board, h *gpio.Hardware, _ func()) {
+					must(t, h.Actuate(1, door.Warn))
+					<-time.After(from)
+					b.Fail(name, errors.New("gone"))
+					<-time.After(5100*time.Millisecond - from)
+					if err := h.Actuate(1, door.DriveClose); err == nil || !strings.Contains(err.Error(), "the warning has failed") {
+						t.Errorf("%v", err)
+					}
+					b.Fail(name, nil)
+					<-time.After(2 * time.Second)
+					synctest.Wait()
+					if said := levels(b); strings.Contains(said, "2 on ") || b.High("gpiochip0:10") || !b.High("gpiochip0:11") {
+						t.Errorf("it moved, or still warns: %s", said)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAFailedWarningThatIsBackStopsTheCloseToo: nobody was warned for so long.
+func TestAFailedWarningThatIsBackStopsTheCloseToo(t *testing.T) {
+	bubble(t, warned(), func(t *testing.T, b *board.Board, h *gpio.Hardware, _ func()) {
+		must(t, h.Actuate(1, door.Warn))
+		b.Fail("gpiochip0:11", errors.New("gone"))
+		<-time.After(2 * time.Second)
+		b.Fail("gpiochip0:11", nil)
+		<-time.After(3100 * time.Millisecond)
+		if err := h.Actuate(1, door.DriveClose); err == nil {
+			t.Error("it closed")
+		}
+		must(t, h.Actuate(1, door.Warn)) // the next warning is a new one
+		<-time.After(5100 * time.Millisecond)
+		must(t, h.Actuate(1, door.DriveClose))
+	})
+}
+
+func TestAFailedWarningStopsNeitherAStopNorAnOpen(t *testing.T) {
+	for _, e := range []door.Effect{door.DriveStop, door.DriveOpen} {
+		bubble(t, warned(), func(t *testing.T, b *board.Board, h *gpio.Hardware, _ func()) {
+			must(t, h.Actuate(1, door.Warn))
+			b.Fail("gpiochip0:10", errors.New("gone"))
+			<-time.After(time.Second)
+			must(t, h.Actuate(1, e))
+			b.Fail("gpiochip0:10", nil)
+		})
+	}
+}
+
+func TestAWarningThatCannotBeginIsAnError(t *testing.T) {
+	bubble(t, warned(), func(t *testing.T, b *board.Board, h *gpio.Hardware, _ func()) {
+		b.Fail("gpiochip0:11", errors.New("gone"))
+		if err := h.Actuate(1, door.Warn); err == nil {
+			t.Error("no error")
+		}
+		b.Fail("gpiochip0:11", nil)
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if b.High("gpiochip0:10") || !b.High("gpiochip0:11") {
+			t.Errorf("it warns all the same: %s", levels(b))
+		}
+	})
+}
+
+// TestAnEndThatFailsIsTriedAgain: whoever ended the warning, nobody else would.
+func TestAnEndThatFailsIsTriedAgain(t *testing.T) {
+	for _, ends := range []door.Effect{door.Quiet, door.DriveClose} {
+		t.Run(ends.String(), func(t *testing.T) {
+			bubble(t, warned(), func(t *testing.T, b *board.Board, h *gpio.Hardware, _ func()) {
+				must(t, h.Actuate(1, door.Warn))
+				if ends == door.DriveClose {
+					must(t, h.Actuate(1, ends)) // the warning ends 3 s after it
+				}
+				b.Fail("gpiochip0:11", errors.New("gone"))
+				if ends == door.Quiet && h.Actuate(1, ends) == nil {
+					t.Error("no error")
+				}
+				<-time.After(10 * time.Second)
+				b.Fail("gpiochip0:11", nil)
+				<-time.After(1100 * time.Millisecond)
+				synctest.Wait()
+				if !b.High("gpiochip0:11") {
+					t.Error("the buzzer is still on")
+				}
+			})
+		})
+	}
 }

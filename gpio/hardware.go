@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"lintel/controller"
 	"lintel/door"
@@ -17,6 +16,7 @@ type Hardware struct {
 	inputs  chan controller.Input
 	changes chan change
 	sensors []*sensor
+	watched watched
 	failed  chan error    // why an output could not be made inactive
 	closing chan struct{} // closed by Close, before any line is released
 	log     *slog.Logger
@@ -30,7 +30,7 @@ type Hardware struct {
 // released again. The wiring must have passed Check. Close it, or Run it to its end.
 func Open(c Config, lines Lines, log *slog.Logger) (*Hardware, error) {
 	h := &Hardware{
-		inputs: make(chan controller.Input, 4*len(c.Doors)), changes: make(chan change, 64),
+		inputs: make(chan controller.Input, 4*len(c.Doors)), changes: make(chan change, 64), watched: watched{looking: make(chan struct{}, 1)},
 		failed: make(chan error, 1), closing: make(chan struct{}), log: log, doors: map[int]*outputs{},
 	}
 	var faults []error
@@ -60,7 +60,8 @@ var (
 
 // Actuate implements controller.Hardware. A movement closes one contact for the
 // door's pulse length. Another during a pulse, or right after it, is refused and changes
-// nothing; only a stop cuts a pulse short, and then stops.
+// nothing; only a stop cuts a pulse short, and then stops. A close whose warning has
+// failed is refused, and the warning ended.
 func (h *Hardware) Actuate(number int, e door.Effect) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +76,10 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 	case e == door.Warn:
 		return h.warn(&d.alarm)
 	case e == door.Quiet:
-		return d.alarm.quiet()
+		return h.quiet(&d.alarm)
+	}
+	if err := h.warned(&d.alarm, e); err != nil {
+		return err
 	}
 	if err := h.pulse(d, e); err != nil {
 		return err
@@ -85,38 +89,21 @@ func (h *Hardware) Actuate(number int, e door.Effect) error {
 }
 
 // Run watches the sensors until ctx ends, or until an output cannot be made inactive,
-// which it returns. All lines have been released when it returns.
+// which it returns. It has done what Close does when it returns.
 func (h *Hardware) Run(ctx context.Context) error {
-	err := h.watch(ctx)
+	go h.watch() // by itself: whatever it hangs in, the outputs are made inactive
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-h.closing:
+	case err = <-h.failed:
+	}
 	return errors.Join(err, h.Close())
 }
 
-// lookEvery is how often each sensor is read although it showed no change: an edge may
-// be lost, and a line may fail.
-const lookEvery = time.Second
-
-func (h *Hardware) watch(ctx context.Context) error {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	h.look(ctx)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-h.closing:
-			return nil
-		case err := <-h.failed:
-			return err
-		case c := <-h.changes:
-			h.show(ctx, c.sensor, c.reading)
-		case <-ticker.C:
-			h.look(ctx)
-		}
-	}
-}
-
-// Close makes every output inactive, then releases all lines. From then on Actuate is
-// an error. Closing again does nothing.
+// Close makes every output inactive, then releases all lines; those of sensors that do
+// not answer are left to the end of the process. From then on Actuate is an error.
+// Closing again does nothing.
 func (h *Hardware) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,10 +119,5 @@ func (h *Hardware) Close() error {
 	for _, d := range h.doors {
 		faults = append(faults, d.release())
 	}
-	for _, s := range h.sensors {
-		if s.line != nil {
-			faults = append(faults, s.line.Close())
-		}
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, h.releaseSensors())...)
 }

@@ -24,16 +24,19 @@ type outputs struct {
 // again before the opener, or a relay beside it, has noticed.
 const gap = 100 * time.Millisecond
 
-// openOutputs takes a door's outputs. What it returns can be released, also beside an error.
+// openOutputs takes a door's outputs, and goes on after a fault: each that is taken is
+// inactive from then on. What it returns can be released, also beside an error.
 func openOutputs(d Door, lines Lines) (*outputs, error) {
 	out := &outputs{contacts: map[door.Effect]Output{}, length: d.Pulse}
+	var faults []error
 	for _, o := range d.outputs() {
 		if o.line == nil {
 			continue
 		}
 		output, err := lines.Output(*o.line)
 		if err != nil {
-			return out, fmt.Errorf("door %d, %s: %w", d.Number, o.name, err)
+			faults = append(faults, fmt.Errorf("door %d, %s: %w", d.Number, o.name, err))
+			continue
 		}
 		switch o.name {
 		case "light":
@@ -44,7 +47,7 @@ func openOutputs(d Door, lines Lines) (*outputs, error) {
 			out.contacts[o.effect] = output
 		}
 	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
 // pulse closes one contact and sees to its end first: the timer runs before the
@@ -118,7 +121,7 @@ func (d *outputs) rest() error {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	faults := []error{d.alarm.quiet()}
+	faults := []error{d.alarm.rest()}
 	for _, contact := range d.contacts {
 		faults = append(faults, contact.Set(false))
 	}

@@ -1,10 +1,8 @@
 package gpio
 
 import (
-	"context"
 	"fmt"
 
-	"lintel/controller"
 	"lintel/door"
 )
 
@@ -14,13 +12,14 @@ type sensor struct {
 	door    int
 	input   func(r door.Reading) door.Input
 	line    Input
-	reading door.Reading // Unheard at first; of the goroutine in Run
+	reading door.Reading // Unheard at first; Hardware.watched.mu guards it
 }
 
-// change is what a line called.
+// change is what a line called, or what was read.
 type change struct {
 	sensor  *sensor
 	reading door.Reading
+	err     error // why it is Lost
 }
 
 func (h *Hardware) openSensors(d Door, lines Lines) error {
@@ -37,7 +36,7 @@ func (h *Hardware) openSensors(d Door, lines Lines) error {
 		s := &sensor{name: in.name, door: d.Number, input: kinds[i]}
 		line, err := lines.Input(in.contact.Line, in.contact.Bias, in.contact.Debounce, func(active bool) {
 			select {
-			case h.changes <- change{s, reading(active)}:
+			case h.changes <- change{sensor: s, reading: reading(active)}:
 			case <-h.closing:
 			}
 		})
@@ -55,32 +54,4 @@ func reading(active bool) door.Reading {
 		return door.At
 	}
 	return door.Away
-}
-
-// look reads every sensor. One that cannot be read is lost.
-func (h *Hardware) look(ctx context.Context) {
-	for _, s := range h.sensors {
-		active, err := s.line.Active()
-		r := reading(active)
-		if err != nil {
-			r = door.Lost
-		}
-		if err != nil && s.reading != door.Lost {
-			h.log.Error("a sensor cannot be read", "door", s.door, "sensor", s.name, "error", err)
-		}
-		h.show(ctx, s, r)
-	}
-}
-
-// show delivers what a sensor shows, if that is new.
-func (h *Hardware) show(ctx context.Context, s *sensor, r door.Reading) {
-	if r == s.reading {
-		return
-	}
-	s.reading = r
-	select {
-	case h.inputs <- controller.Input{Door: s.door, In: s.input(r)}:
-	case <-h.closing:
-	case <-ctx.Done():
-	}
 }

@@ -69,7 +69,7 @@ docs/agent.md has the wiring, the whole configuration, and a systemd unit.`,
 	flags.BoolVar(&o.allowPlaintext, "allow-plaintext", false, "Connect without TLS beyond this machine.")
 	flags.BoolVar(&o.sample, "sample", false, "Print a sample configuration file and exit.")
 	flags.BoolVar(&o.check, "check", false, "Check the configuration, and what else is given, and exit.")
-	flags.BoolVar(&o.release, "release", false, "Make every output of the configuration inactive and exit.")
+	flags.BoolVar(&o.release, "release", false, "Make every output of the configuration inactive that can be, and exit.")
 	flags.BoolVar(&o.verbose, "verbose", false, "Log every connection.")
 	return cmd
 }
@@ -90,7 +90,13 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 	}
 	wiring, err := agentWiring(cmp.Or(o.config, defaultWiring))
 	if err != nil {
-		return fmt.Errorf("the configuration is not valid:\n%w", err)
+		err = fmt.Errorf("the configuration is not valid:\n%w", err)
+	}
+	if o.release { // whatever is wrong elsewhere, it is the last that may open a contact
+		return errors.Join(err, gpio.Release(wiring, gpio.Chips()))
+	}
+	if err != nil {
+		return err
 	}
 	for _, doubt := range wiring.Doubts() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lintel: warning:", doubt)
@@ -100,9 +106,6 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 		level = slog.LevelDebug
 	}
 	log := newLog(level)
-	if o.release {
-		return releaseLines(wiring, gpio.Chips(), log)
-	}
 	dialer, err := agentDialer(o, wiring)
 	if err != nil {
 		return err
@@ -117,15 +120,6 @@ func runAgent(cmd *cobra.Command, o agentOptions) error {
 	}
 	log.Info("starting", "controller", dialer.ID, "doors", len(wiring.Doors), "broker", dialer.Broker)
 	return agent{wiring: wiring, lines: gpio.Chips(), dialer: dialer, manager: manager, now: steadyClock(), log: log}.run(cmd.Context())
-}
-
-// releaseLines takes every line, outputs inactive, and lets it go again.
-func releaseLines(wiring gpio.Config, lines gpio.Lines, log *slog.Logger) error {
-	hardware, err := gpio.Open(wiring, lines, log)
-	if err != nil {
-		return err
-	}
-	return hardware.Close()
 }
 
 // runClaim claims a controller for this machine.

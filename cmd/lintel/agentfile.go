@@ -16,7 +16,8 @@ import (
 	"lintel/gpio"
 )
 
-// agentWiring reads a configuration file of the agent, and reports every fault in it at once.
+// agentWiring reads a configuration file of the agent, and reports every fault in it at
+// once. What it returns beside an error is for gpio.Release only.
 func agentWiring(path string) (gpio.Config, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,9 +33,9 @@ func parseWiring(text []byte) (gpio.Config, error) {
 	var keys map[string]any
 	if err := toml.Unmarshal(text, &keys); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-			return gpio.Config{}, errors.New(at.String())
+			err = errors.New(at.String())
 		}
-		return gpio.Config{}, err
+		return rescuedWiring(text), err
 	}
 	var faults []error
 	file := section{keys: keys, faults: &faults}
@@ -150,14 +151,14 @@ func (s section) opener() door.Opener {
 	return door.Monitor
 }
 
-// line reads where a line is. One that cannot be read is kept, so that it is not also
-// said to be missing.
+// line reads where a line is. One that cannot be read is kept without a chip, so that it
+// is not also said to be missing.
 func (s section) line(activeLow bool) gpio.Line {
 	text := s.text("line", "")
 	line, err := gpio.ParseLine(text)
 	if err != nil {
 		s.fault("line: %w", err)
-		line.Chip = s.where
+		line = s.doubtful()
 	}
 	line.ActiveLow = s.yes("active_low", activeLow)
 	return line
@@ -168,10 +169,17 @@ func (s section) output(key string) *gpio.Line {
 	if !ok {
 		return nil
 	}
-	defer table.end()
+	before := len(*s.faults)
 	line := table.line(false)
+	table.end()
+	if len(*s.faults) > before {
+		line = table.doubtful() // a slip in active_low would make it active where it is to be inactive
+	}
 	return &line
 }
+
+// doubtful returns a line that is none, and that no other line equals.
+func (s section) doubtful() gpio.Line { return gpio.Line{Chip: s.where} }
 
 // contact reads an input. Most contacts lie between the line and ground, with the
 // chip's own resistor to keep the line high: a sensor's closes at its end, an

@@ -25,7 +25,8 @@ type agent struct {
 }
 
 // run is the agent from its start until ctx ends, or until its hardware cannot go on.
-// Every output is inactive when it returns, and when it panics.
+// Every output is inactive when it returns, and when it panics. It does not wait for a
+// sensor that hangs.
 func (a agent) run(ctx context.Context) (err error) {
 	hardware, err := gpio.Open(a.wiring, a.lines, a.log)
 	if err != nil {
@@ -41,7 +42,12 @@ func (a agent) run(ctx context.Context) (err error) {
 	})
 	controller.New(controller.Config{
 		Firmware: "lintel-agent " + version, Doors: a.wiring.Machines(), Hardware: hardware, Dialer: a.dialer,
-		Now: a.now, Log: a.log, Beat: a.manager.beat, BeatEvery: a.manager.every,
+		Now: a.now, Log: a.log, BeatEvery: a.manager.every,
+		Beat: func() {
+			if hardware.Alive() {
+				a.manager.beat()
+			}
+		},
 	}).Run(ctx)
 	a.manager.tell(daemon.SdNotifyStopping)
 	cancel()
@@ -70,8 +76,8 @@ func serviceManager(log *slog.Logger) (*manager, error) {
 	return m, nil
 }
 
-// beat is called by the controller's own loop while that is alive: first when the
-// hardware is up and the controller runs.
+// beat is called by the controller's own loop while that is alive, and the sensors
+// answer: first when the hardware is up and the controller runs.
 func (m *manager) beat() {
 	if !m.ready {
 		m.ready = true

@@ -38,7 +38,8 @@ type pin struct {
 	bias     gpio.Bias
 	debounce time.Duration
 	changed  func(active bool)
-	fault    error // of every use
+	fault    error         // of every use
+	hang     chan struct{} // closed when reads of an input go on; nil if they do not hang
 
 	edges sync.Mutex // one edge is dealt with at a time
 }
@@ -121,6 +122,21 @@ func (b *Board) Fail(line string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pin(line).fault = err
+}
+
+// Hang makes every read of an input hang with what it has read, and its release after
+// it, as behind a bus that is stuck. It ends with answer, which may be called once.
+func (b *Board) Hang(line string) (answer func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	hang := make(chan struct{})
+	b.pin(line).hang = hang
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.pin(line).hang = nil
+		close(hang)
+	}
 }
 
 // High returns a line's level.
@@ -218,10 +234,26 @@ type input struct{ end }
 
 // Active implements gpio.Input.
 func (i *input) Active() (bool, error) {
+	active, hang, err := i.read()
+	if hang != nil {
+		<-hang
+	}
+	return active, err
+}
+
+func (i *input) read() (active bool, hang chan struct{}, err error) {
 	i.board.mu.Lock()
 	defer i.board.mu.Unlock()
 	if err := i.usable(); err != nil {
-		return false, err
+		return false, nil, err
 	}
-	return i.pin.active(), nil
+	return i.pin.active(), i.pin.hang, nil
+}
+
+// Close implements gpio.Input.
+func (i *input) Close() error {
+	if _, hang, err := i.read(); hang != nil && err == nil {
+		<-hang
+	}
+	return i.end.Close()
 }
