@@ -15,8 +15,8 @@ run: ## Run Lintel with a demo house and simulated controllers
 build: ## Build bin/lintel
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$$(git describe --always --dirty 2>/dev/null || echo dev)" -o bin/lintel ./cmd/lintel
 
-release: ## Build dist/ for amd64, arm64, ARMv7 and ARMv6, and print the sizes
-	@./scripts/release
+release: ## Build dist/ for amd64, arm64, armv7 and armv6, and print the sizes; FOR=armv6 builds one
+	@./scripts/release $(FOR)
 
 test: test-tools ## Check formatting, vet, lint and run all tests
 	@./scripts/test

@@ -23,6 +23,6 @@ closed_sensor = { line = "gpiochip0:23", active_low = true, bias = "pull-up", de
 open_sensor = { line = "gpiochip0:24", active_low = true, bias = "pull-up", debounce = "20ms" }
 # obstruction = { line = "gpiochip0:25", active_low = false, bias = "pull-up" }
 
-light = { line = "gpiochip0:5", active_low = false }
-buzzer = { line = "gpiochip0:6", active_low = false }
+light = { line = "gpiochip0:12", active_low = false }
+buzzer = { line = "gpiochip0:13", active_low = false }
 `
