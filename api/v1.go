@@ -4,9 +4,11 @@ package api
 
 // The paths of the v1 dialect.
 const (
-	V1Prefix = "/api/oauth/v1/endpoints/"
-	V1Toggle = V1Prefix + "toggle"
-	V1Sync   = V1Prefix + "sync"
+	V1Prefix        = "/api/oauth/v1/endpoints/"
+	V1Toggle        = V1Prefix + "toggle"
+	V1Sync          = V1Prefix + "sync"
+	V1ToggleHistory = V1Prefix + "toggle-history"
+	V1UserInfo      = V1Prefix + "user-info"
 )
 
 // Headers of Lintel's own.
@@ -86,4 +88,49 @@ type V1StateDetail struct {
 	Fresh      bool    `json:"fresh"`       // recent enough to say where the door is now
 	Since      *string `json:"since"`       // RFC 3339 in UTC, when the value began; null when unknown
 	ObservedAt *string `json:"observed_at"` // RFC 3339 in UTC, when last heard; null for never
+}
+
+// V1HistoryAnswer is the history of the bearer's doors.
+type V1HistoryAnswer struct {
+	Success   bool      `json:"success"`
+	Timestamp int64     `json:"timestamp"` // Unix time in milliseconds
+	Data      V1History `json:"data"`
+}
+
+// V1History lists what happened, the latest first, 1000 lines at the most.
+type V1History struct {
+	ToggleEvents []V1ToggleEvent `json:"toggle_events"`
+}
+
+// V1ToggleEvent is a door that was seen to arrive at an end, or a request that came to nothing.
+type V1ToggleEvent struct {
+	DoorID     string        `json:"door_id"` // UUID
+	DoorName   string        `json:"door_name"`
+	DoorState  string        `json:"door_state"` // OPEN or CLOSED: where the door is, or was asked to go
+	Channel    string        `json:"channel"`    // name of the app, "Lintel" for a token without one, "Door Sensor" where nobody is known to have asked
+	User       V1ToggledUser `json:"user"`
+	WasSuccess bool          `json:"was_success"`
+	ToggledAt  string        `json:"toggle_date_time"` // "YYYY-MM-DD HH:MM:SS" in UTC
+}
+
+// V1ToggledUser is who asked; every field is empty where nobody is known to have.
+type V1ToggledUser struct {
+	ID        string `json:"id"` // UUID
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Email     string `json:"email_address"`
+}
+
+// V1UserInfoAnswer says who the bearer is.
+type V1UserInfoAnswer struct {
+	Success   bool     `json:"success"`
+	Timestamp int64    `json:"timestamp"` // Unix time in milliseconds
+	Data      V1Person `json:"data"`
+}
+
+// V1Person is a person, as far as apps have a use for it.
+type V1Person struct {
+	ID        string `json:"id"` // UUID
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
 }

@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	endpoints  = "/api/oauth/v1/endpoints/"
-	togglePath = endpoints + "toggle"
-	syncPath   = endpoints + "sync"
+	endpoints    = "/api/oauth/v1/endpoints/"
+	togglePath   = endpoints + "toggle"
+	syncPath     = endpoints + "sync"
+	historyPath  = endpoints + "toggle-history"
+	userInfoPath = endpoints + "user-info"
 )
 
 // response is an HTTP response, read.

@@ -30,6 +30,10 @@ type Store interface {
 	Subject(ctx context.Context, tokenHash string) (*access.Subject, error)
 	// Devices lists a person's controllers with their doors.
 	Devices(ctx context.Context, person lintel.ID) ([]store.Device, error)
+	// Toggles lists the history of a person's doors, the latest first.
+	Toggles(ctx context.Context, q store.ToggleQuery) ([]store.Toggle, error)
+	// Person is CodeNotFound for nobody.
+	Person(ctx context.Context, id lintel.ID) (lintel.Person, error)
 }
 
 // Config configures the API.
@@ -48,6 +52,8 @@ func New(cfg Config, doors Doors, reads Store) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle(api.V1Toggle, v.route(v.toggle, http.MethodPost))
 	mux.Handle(api.V1Sync, v.route(v.sync, http.MethodGet, http.MethodHead, http.MethodPost))
+	mux.Handle(api.V1ToggleHistory, v.route(v.toggleHistory, http.MethodGet))
+	mux.Handle(api.V1UserInfo, v.route(v.userInfo, http.MethodGet))
 	mux.Handle(api.V2Claims, v.route(v.claims))
 	mux.Handle("/", v.route(v.unknown))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

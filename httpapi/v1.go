@@ -212,22 +212,31 @@ func (v *v1) challenge(status int, challenge string) answer {
 	return a
 }
 
-// sync lists the bearer's controllers and doors.
-func (v *v1) sync(r *http.Request) answer {
+// reader finds the bearer of a token that may read, or the answer for any other.
+func (v *v1) reader(r *http.Request) (*access.Subject, *answer) {
+	refuse := func(a answer) (*access.Subject, *answer) { return nil, &a }
 	token, challenge := bearer(r)
 	if challenge != "" {
-		return v.challenge(http.StatusUnauthorized, challenge)
+		return refuse(v.challenge(http.StatusUnauthorized, challenge))
 	}
 	subject, err := v.store.Subject(r.Context(), token)
 	if err != nil {
-		return v.failed(r, err)
+		return refuse(v.failed(r, err))
 	}
 	switch lintel.CodeOf(access.List(subject, v.cfg.Now())) {
 	case "":
+		return subject, nil
 	case lintel.CodeForbidden:
-		return v.challenge(http.StatusForbidden, insufficientScope(lintel.ScopeRead))
-	default:
-		return v.challenge(http.StatusUnauthorized, invalidToken)
+		return refuse(v.challenge(http.StatusForbidden, insufficientScope(lintel.ScopeRead)))
+	}
+	return refuse(v.challenge(http.StatusUnauthorized, invalidToken))
+}
+
+// sync lists the bearer's controllers and doors.
+func (v *v1) sync(r *http.Request) answer {
+	subject, refusal := v.reader(r)
+	if refusal != nil {
+		return *refusal
 	}
 	devices, err := v.store.Devices(r.Context(), subject.PersonID)
 	if err != nil {

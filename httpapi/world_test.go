@@ -53,7 +53,9 @@ func (d *fakeDoors) State(door lintel.Door) (lintel.DoorState, bool) { return d.
 type fakeStore struct {
 	subjects map[string]*access.Subject   // by token hash
 	devices  map[lintel.ID][]store.Device // by person
-	fail     func(method string) error    // nil for never
+	toggles  []store.Toggle
+	query    store.ToggleQuery         // the last one for toggles
+	fail     func(method string) error // nil for never
 }
 
 func (s *fakeStore) failure(method string) error {
@@ -69,6 +71,15 @@ func (s *fakeStore) Subject(_ context.Context, hash string) (*access.Subject, er
 
 func (s *fakeStore) Devices(_ context.Context, person lintel.ID) ([]store.Device, error) {
 	return s.devices[person], s.failure("Devices")
+}
+
+func (s *fakeStore) Toggles(_ context.Context, q store.ToggleQuery) ([]store.Toggle, error) {
+	s.query = q
+	return s.toggles, s.failure("Toggles")
+}
+
+func (s *fakeStore) Person(_ context.Context, id lintel.ID) (lintel.Person, error) {
+	return lintel.Person{ID: id, Email: "ada@example.org", GivenName: "Ada", FamilyName: "King"}, s.failure("Person")
 }
 
 // world is the API on a live server, with one owner's good token.

@@ -22,7 +22,7 @@ type testCase struct {
 
 func cases() []testCase {
 	return slices.Concat(peopleCases, tokenCases, controllerCases, driverCases, deviceCases, authorityCases, recordCases,
-		settleCases, lateCases, historyCases, eventCases, stateCases, clientCases, grantCases, redeemCases, deviceCodeCases,
+		settleCases, lateCases, historyCases, eventCases, toggleCases, stateCases, clientCases, grantCases, redeemCases, deviceCodeCases,
 		sessionCases, signInCases, ticketCases, enrolmentCases, expungeCases, raceCases, grantRaceCases, closeCases)
 }
 
