@@ -19,17 +19,34 @@ func cut(t *testing.T, s *mqtt.Server, id string) {
 	client.Stop(net.ErrClosed)
 }
 
+// listening says when a device has dealt with what it was told.
+type listening struct {
+	behaviour
+	dealt chan string
+}
+
+func (l listening) told(topic, payload string) {
+	l.behaviour.told(topic, payload)
+	l.dealt <- topic + " " + payload
+}
+
 // TestRatgdoGuards: it is deaf for ten seconds, once. From then on it obeys a command that
 // somebody has left at the broker whenever it connects.
 func TestRatgdoGuards(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	s, h := play(t, Ratgdo, Config{Base: "home/Door", Now: now, Faults: Faults{Guard: RatgdoGuard, LateWill: true}})
+	dealt := make(chan string, 100)
+	made := func(c Config) *Device {
+		d := Ratgdo(c)
+		d.does = listening{d.does, dealt}
+		return d
+	}
+	s, h := play(t, made, Config{Base: "home/Door", Now: now, Faults: Faults{Guard: RatgdoGuard, LateWill: true}})
 	await(t, h.listen, "Door")
 	await(t, h.said, "home/Door/status/availability online")
 	tell(t, s, "home/Door/command/door", "open")
-	await(t, h.said, "home/Door/command/door open") // the test's own
+	await(t, dealt, "home/Door/command/door open")
 	later.Store(int64(RatgdoGuard))
 	tell(t, s, "home/Door/command/query", "query")
 	await(t, h.said, "home/Door/status/door closed") // it has ignored the first, or would be opening
