@@ -14,7 +14,7 @@ import (
 type Driver interface {
 	// Name is how it is chosen: ratgdo, esphome and so on.
 	Name() string
-	// Capabilities says what its hardware can do.
+	// Capabilities says what Lintel can do with its hardware.
 	Capabilities() Capabilities
 	// Check refuses settings that the firmware cannot have, with a sentence for
 	// the person who enrols it.
@@ -40,14 +40,28 @@ type Settings struct {
 	Upstream bool // it stays at the owner's own broker, and is reached through that
 }
 
-// Capabilities says what hardware can do.
+// Capabilities says what hardware can do, at the best opener that the firmware can have.
+// Every one can open and close.
 type Capabilities struct {
-	Stop        bool
-	Light       bool
-	Lock        bool
-	Obstruction bool          // it reports obstructions
-	Position    bool          // it reports positions between the ends
-	Warns       time.Duration // how long it warns by itself before it moves; 0 for not
+	Stop        bool          // the driver takes a stop and knows what comes of it
+	Light       bool          // the firmware has a light; Lintel has no command for it
+	Lock        bool          // the firmware has a lock; Lintel has no command for it
+	Obstruction bool          // it reports obstructions, where its opener tells it of them
+	Position    bool          // it reports positions between the ends; Lintel shows none, and tells the ends apart by them
+	Warns       time.Duration // how long it warns by itself before it moves; 0 for not, or where that cannot be told
+}
+
+// Usable lists what Lintel can do with the hardware, as people and programs read it: light,
+// lock and position are not among it.
+func (c Capabilities) Usable() []string {
+	names := []string{"open", "close"}
+	if c.Stop {
+		names = append(names, "stop")
+	}
+	if c.Obstruction {
+		names = append(names, "obstruction")
+	}
+	return names
 }
 
 // Topics are the rules for one device: it may publish and subscribe to these, and

@@ -33,7 +33,7 @@ type doorListed struct {
 
 func controllerCommand() *cobra.Command {
 	return group("controller", "Manage controllers", controllerAddCommand(), controllerListCommand(), controllerRotateCommand(), controllerRevokeCommand(),
-		controllerCodeCommand(), controllerReleaseCommand(), controllerKeepCommand(), controllerTakeCommand(), controllerEventsCommand())
+		controllerDriversCommand(), controllerCodeCommand(), controllerReleaseCommand(), controllerKeepCommand(), controllerTakeCommand(), controllerEventsCommand())
 }
 
 func controllerAddCommand() *cobra.Command {
@@ -51,7 +51,8 @@ Without --driver the controller speaks Lintel's own protocol. With it, it is the
 firmware of somebody else, which connects to Lintel's MQTT endpoint instead of
 another broker; what to enter on its pages is printed. With --upstream it stays at
 the broker that serve --mqtt-upstream names. Such a controller has one
-door. Drivers: ` + driverNames() + `.`,
+door. Drivers: ` + driverNames() + `;
+"lintel controller drivers" says what each can do.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&user, "user", "", "E-mail address of the owner.")
@@ -153,6 +154,7 @@ type controllerListed struct {
 	Transferred   bool          `json:"transferred"`     // to another owner, under another id
 	LastContactAt *time.Time    `json:"last_contact_at"` // null for never
 	Doors         []doorInStore `json:"doors"`
+	*abilities                  // of one with a driver
 }
 
 type doorInStore struct {
@@ -165,6 +167,7 @@ func printControllers(w io.Writer, devices []store.Device) error {
 		listed := controllerListed{
 			ControllerID: string(device.ID), Name: device.Name, Owner: device.OwnerEmail, Driver: device.Driver, Revoked: device.Revoked, Transferred: device.Transferred,
 			LastContactAt: timeOrNull(device.LastContactAt), Doors: []doorInStore{},
+			abilities: abilitiesNamed(device.Driver),
 		}
 		if _, settings, err := readDriver(device.Driver, device.Settings); device.Driver != "" && err == nil {
 			listed.Base, listed.Upstream = settings.Base, settings.Upstream

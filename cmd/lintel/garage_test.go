@@ -115,8 +115,9 @@ func (g garage) newAgent(t *testing.T, dialer controller.Dialer) agent {
 	return agent{wiring: wiring, lines: g.board, dialer: dialer, manager: m, now: steadyClock(), log: log}
 }
 
-// patience is how long to wait for what should happen.
-const patience = 20 * time.Second
+// patience is how long to wait for what should happen. Some firmware takes half a minute
+// for it.
+const patience = 60 * time.Second
 
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()

@@ -68,8 +68,8 @@ func (o *vendorOptions) check(cmd *cobra.Command, count int) error {
 // vendorCredentials are credentials with what to enter where.
 type vendorCredentials struct {
 	credentials
-	Driver string `json:"driver"`
-	Setup  string `json:"setup"`
+	*abilities
+	Setup string `json:"setup"`
 }
 
 // enrolVendor enrols a device with a driver and prints what to enter on its pages.
@@ -115,7 +115,7 @@ func printVendor(cmd *cobra.Command, made credentials, kind driver.Driver, chose
 	}
 	setup := kind.Setup(chosen, driver.Login{Host: host, Port: o.port, TLS: o.useTLS, Username: made.ControllerID, Password: made.Secret})
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), vendorCredentials{made, kind.Name(), setup})
+		return printJSON(cmd.OutOrStdout(), vendorCredentials{made, abilitiesOf(kind), setup})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "controller  %s\ndoor        %s  %s\n\n%s\nThe password is not stored and will not be shown again.\n",
 		made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, setup)
@@ -127,10 +127,10 @@ type upstreamEnrolled struct {
 	ControllerID string       `json:"controller_id"`
 	Name         string       `json:"name"`
 	Doors        []doorListed `json:"doors"`
-	Driver       string       `json:"driver"`
-	Publishes    []string     `json:"publishes"` // filters of what Lintel reads at the broker
-	Commands     []string     `json:"commands"`  // filters of what Lintel writes there
-	Setup        string       `json:"setup"`
+	*abilities
+	Publishes []string `json:"publishes"` // filters of what Lintel reads at the broker
+	Commands  []string `json:"commands"`  // filters of what Lintel writes there
+	Setup     string   `json:"setup"`
 }
 
 // printUpstream prints what matters for a device that stays at the owner's broker.
@@ -138,7 +138,7 @@ func printUpstream(cmd *cobra.Command, made credentials, kind driver.Driver, cho
 	reads, writes := kind.Topics(chosen).Publish, upstream.Writes(kind, chosen)
 	setup := kind.Setup(chosen, driver.Login{})
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, kind.Name(), reads, writes, setup})
+		return printJSON(cmd.OutOrStdout(), upstreamEnrolled{made.ControllerID, made.Name, made.Doors, abilitiesOf(kind), reads, writes, setup})
 	}
 	var rules strings.Builder
 	for _, filter := range reads {

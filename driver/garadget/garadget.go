@@ -29,7 +29,7 @@ func New() driver.Driver { return garadget{} }
 // Name returns "garadget".
 func (garadget) Name() string { return "garadget" }
 
-// Capabilities are none: it opens the door and sees it closed.
+// Capabilities are open and close alone. Its stop presses the button as often as it guesses.
 func (garadget) Capabilities() driver.Capabilities { return driver.Capabilities{} }
 
 // Check refuses names that the firmware would change, and a door's part of a topic.

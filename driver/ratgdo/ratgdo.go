@@ -33,6 +33,8 @@ func New() driver.Driver { return ratgdo{} }
 func (ratgdo) Name() string { return "ratgdo" }
 
 // Capabilities are those of a Security+ opener; dry contacts have no light and no lock.
+// The firmware has a stop, which this driver does not use: to the door machine, the
+// opener has one button.
 func (ratgdo) Capabilities() driver.Capabilities {
 	return driver.Capabilities{Light: true, Lock: true, Obstruction: true}
 }

@@ -17,7 +17,7 @@ func NewGen1() Gen1 { return Gen1{} }
 // Name implements driver.Driver.
 func (Gen1) Name() string { return "shelly1" }
 
-// Capabilities implements driver.Driver. A relay has none.
+// Capabilities implements driver.Driver. A relay opens and closes, and that is all.
 func (Gen1) Capabilities() driver.Capabilities { return driver.Capabilities{} }
 
 // Topics implements driver.Driver. The values are named one by one because the

@@ -26,7 +26,7 @@ func New() Driver { return Driver{} }
 // Name implements driver.Driver.
 func (Driver) Name() string { return "shelly" }
 
-// Capabilities implements driver.Driver. A relay has none.
+// Capabilities implements driver.Driver. A relay opens and closes, and that is all.
 func (Driver) Capabilities() driver.Capabilities { return driver.Capabilities{} }
 
 // Topics implements driver.Driver. Answers go to <src>/rpc, and src is below the

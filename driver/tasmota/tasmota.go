@@ -23,7 +23,7 @@ func New() Driver { return Driver{} }
 // Name implements driver.Driver.
 func (Driver) Name() string { return "tasmota" }
 
-// Capabilities implements driver.Driver. A relay has none.
+// Capabilities implements driver.Driver. A relay opens and closes, and that is all.
 func (Driver) Capabilities() driver.Capabilities { return driver.Capabilities{} }
 
 // Topics implements driver.Driver. The device publishes an empty message to its

@@ -16,6 +16,7 @@ type esphome struct {
 	position float64 // 0 closed, 1 open; reckoned from time between the ends
 	at       time.Time
 	ticking  bool
+	warning  *time.Timer // of Konnected, before it closes; nil for none
 }
 
 // ESPHome returns a device. Base is its topic_prefix, Entity the cover's object id.
@@ -27,8 +28,8 @@ func ESPHome(c Config) *Device {
 		subscribes: []string{cover + "/command", cover + "/position/command"},
 		retry:      time.Second, retryMost: time.Minute, sensors: 2,
 	})
-	e := &esphome{Device: d, opener: opener{door: d.door}, at: c.Now()}
-	e.changed = e.follow
+	e := &esphome{Device: d, opener: opener{device: d}, at: c.Now()}
+	e.changed = d.unasked(e.follow)
 	d.does = e
 	return d
 }
@@ -88,14 +89,27 @@ func (e *esphome) told(topic, payload string) {
 		return // a position of its own choice is nothing that Lintel asks for
 	}
 	e.reckon()
+	if e.warning != nil {
+		e.warning.Stop()
+	}
 	switch strings.ToUpper(payload) {
 	case "OPEN":
 		e.drive(door.DriveOpen)
 	case "CLOSE":
-		e.drive(door.DriveClose)
+		e.close()
 	case "STOP":
 		e.drive(door.DriveStop)
 	case "TOGGLE":
 		e.press()
 	}
+}
+
+// close warns first, if it does, and takes the warning for a part of the movement.
+func (e *esphome) close() {
+	if e.Faults.Alarm == 0 || e.Faults.Ignores {
+		e.drive(door.DriveClose)
+		return
+	}
+	e.is(door.Closing, door.Down)
+	e.warning = e.after(e.Faults.Alarm, func() { e.drive(door.DriveClose) })
 }

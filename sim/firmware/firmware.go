@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -26,6 +27,7 @@ type Config struct {
 	Base     string // its topic, prefix or name; each firmware says which
 	Entity   string // of ESPHome: the cover's object id
 	Travel   time.Duration
+	Faults   Faults
 	Now      func() time.Time
 }
 
@@ -36,6 +38,8 @@ type Device struct {
 	starts func() // called at power on; may be nil
 	has    profile
 	door   *sim.Hardware
+	seen   int         // readings of its sensors, of Run alone
+	closed atomic.Bool // the door is down
 	events chan func() // run one after the other, by Run
 	ended  <-chan struct{}
 	client paho.Client // nil while there is no connection
@@ -91,11 +95,21 @@ func (d *Device) Run(ctx context.Context) {
 			event()
 		case in := <-d.door.Inputs():
 			if s, ok := in.In.(door.Sensed); ok {
+				if s.End == door.ClosedEnd {
+					d.closed.Store(s.Reading == door.At)
+				}
 				d.does.sensed(s.End, s.Reading == door.At)
+				d.seen++
 			}
 		}
 	}
 }
+
+// Door is the device's own: its log, and a way to move it by hand.
+func (d *Device) Door() *sim.Hardware { return d.door }
+
+// Closed reports whether the door is down, whatever the device says of it.
+func (d *Device) Closed() bool { return d.closed.Load() }
 
 // post has Run call something; after it, nothing is called.
 func (d *Device) post(event func()) {

@@ -66,7 +66,10 @@ func play(t *testing.T, made func(Config) *Device, c Config) (*mqtt.Server, *hea
 			t.Fatal(err)
 		}
 	}
-	c.Broker, c.Now, c.Travel, c.Username = listener.Addr().String(), time.Now, 200*time.Millisecond, "0001-abcdef"
+	c.Broker, c.Travel, c.Username = listener.Addr().String(), 200*time.Millisecond, "0001-abcdef"
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

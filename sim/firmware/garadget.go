@@ -39,12 +39,14 @@ const rlp = time.Second
 
 func (g *garadget) connected() {
 	g.retain("garadget/"+g.Base+"/LWT", "Online")
-	g.report()
+	if !g.Faults.LosesReports {
+		g.report()
+	}
 }
 
 func (g *garadget) report() {
 	g.retain("garadget/"+g.Base+"/status", fmt.Sprintf(`{"status":"%s","time":"%ds","sensor":%d,"bright":12,"signal":-61}`,
-		g.status, int(g.Now().Sub(g.since).Seconds()), map[bool]int{true: 84, false: 6}[g.status == "closed"]))
+		g.status, int((g.Now().Sub(g.since)+g.Faults.StaleTime).Seconds()), map[bool]int{true: 84, false: 6}[g.status == "closed"]))
 }
 
 // is changes the status, and once mtt is over again, if then is not empty.
@@ -53,7 +55,7 @@ func (g *garadget) is(status, then string) {
 		g.due.Stop()
 	}
 	g.status, g.since = status, g.Now()
-	g.report()
+	g.unasked(g.report)()
 	if then != "" {
 		since := g.since
 		g.due = g.after(g.mtt(), func() {
@@ -97,7 +99,7 @@ func (g *garadget) told(topic, payload string) {
 
 // press presses the button, some times.
 func (g *garadget) press(times int) {
-	actuate(g.door, door.Pulse)
+	g.actuate(door.Pulse)
 	if times > 1 {
 		g.after(rlp, func() { g.press(times - 1) })
 	}

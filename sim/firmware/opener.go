@@ -1,14 +1,11 @@
 package firmware
 
-import (
-	"lintel/door"
-	"lintel/sim"
-)
+import "lintel/door"
 
 // opener is a door whose firmware knows how it moves: from the opener's own bus, or
 // from sensors at both ends.
 type opener struct {
-	door    *sim.Hardware
+	device  *Device
 	value   door.Value
 	last    door.Direction // the last movement
 	changed func()         // called after each change of value
@@ -41,7 +38,10 @@ func (o *opener) moves() bool { return o.value == door.Opening || o.value == doo
 // drive is an opener with a command for each way, and one to stop. A door that
 // leaves an end says so itself.
 func (o *opener) drive(e door.Effect) {
-	actuate(o.door, e)
+	if o.device.Faults.Ignores {
+		return
+	}
+	o.device.actuate(e)
 	switch {
 	case e == door.DriveStop && o.moves():
 		o.is(door.Stopped, o.last)
@@ -54,7 +54,10 @@ func (o *opener) drive(e door.Effect) {
 
 // press is an opener's one button.
 func (o *opener) press() {
-	actuate(o.door, door.Pulse)
+	if o.device.Faults.Ignores {
+		return
+	}
+	o.device.actuate(door.Pulse)
 	switch {
 	case o.moves():
 		o.is(door.Stopped, o.last)
@@ -66,6 +69,8 @@ func (o *opener) press() {
 }
 
 // actuate moves the one door of a device.
-func actuate(h *sim.Hardware, e door.Effect) {
-	_ = h.Actuate(1, e) // which fails for a door that is not there
+func (d *Device) actuate(e door.Effect) {
+	if !d.Faults.Ignores {
+		_ = d.door.Actuate(1, e) // which fails for a door that is not there
+	}
 }

@@ -7,12 +7,12 @@ import (
 	"lintel/door"
 )
 
-// opengarage is firmware 1.2.4 at a Security+ 2.0 opener. Its option Sound Alarm is
-// off: by default it beeps for 5 s before it moves a door.
+// opengarage is firmware 1.2.4 at a Security+ 2.0 opener.
 type opengarage struct {
 	*Device
 	opener
 	reports int
+	alarm   *time.Timer // before the next movement; nil for none
 }
 
 // The period of its reports, and how soon after a lost connection it tries again.
@@ -29,24 +29,29 @@ func OpenGarage(c Config) *Device {
 		subscribes: []string{c.Base, c.Base + "/IN/#"},
 		retry:      opengarageRetry, retryMost: time.Minute, sensors: 2,
 	})
-	o := &opengarage{Device: d, opener: opener{door: d.door}}
+	o := &opengarage{Device: d, opener: opener{device: d}}
 	o.changed = o.report
 	d.does = o
 	d.starts = func() { d.every(opengarageReports, o.periodic) }
 	return d
 }
 
-// connected reports at once. The firmware waits for its next report, up to 15 s.
 func (o *opengarage) connected() {
 	o.retain(o.Base+"/OUT/STATUS", "online")
-	o.report()
+	if !o.Faults.Waits {
+		o.report()
+	}
 }
 
 // numbers are the values of door in a report.
 var numbers = map[door.Value]int{door.Closed: 0, door.Open: 1, door.Stopped: 2, door.Closing: 3, door.Opening: 4, door.Unknown: 5}
 
+// report is lost where it is longer than the firmware's buffer.
 func (o *opengarage) report() {
 	o.reports++
+	if o.Faults.LosesReports {
+		return
+	}
 	o.say(o.Base+"/OUT/JSON", fmt.Sprintf(
 		`{"dist":%d,"secv":2,"door":%d,"vehicle":2,"rcnt":%d,"fwv":124,"light":0,"lock":0,"obstruct":0,"name":"%s","rssi":-60}`,
 		map[bool]int{true: 20, false: 210}[o.value == door.Open], numbers[o.value], o.reports%100, o.Base))
@@ -63,10 +68,23 @@ func (o *opengarage) periodic() {
 func (o *opengarage) told(topic, payload string) {
 	switch {
 	case payload == "Button", topic == o.Base+"/IN/STATE" && payload == "click":
-		o.press()
+		o.warn(o.press)
 	case topic == o.Base+"/IN/STATE" && payload == "open":
-		o.drive(door.DriveOpen)
+		o.warn(func() { o.drive(door.DriveOpen) })
 	case topic == o.Base+"/IN/STATE" && payload == "close":
-		o.drive(door.DriveClose)
+		o.warn(func() { o.drive(door.DriveClose) })
 	}
+}
+
+// warn beeps before a movement. A command in the meantime begins it anew, and nothing
+// ends it.
+func (o *opengarage) warn(move func()) {
+	if o.alarm != nil {
+		o.alarm.Stop()
+	}
+	if o.Faults.Alarm == 0 {
+		move()
+		return
+	}
+	o.alarm = o.after(o.Faults.Alarm, move)
 }

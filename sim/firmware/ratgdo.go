@@ -7,11 +7,12 @@ import (
 	"lintel/door"
 )
 
-// ratgdo is the MQTT firmware 2.58 at a Security+ opener. Left out is that it
-// ignores what comes in its first ten seconds: whoever tries it moves a door at once.
+// ratgdo is the MQTT firmware 2.58 at a Security+ opener.
 type ratgdo struct {
 	*Device
 	opener
+	began   time.Time // when it first connected
+	listens bool      // it has been told something after the guard's time: from then on it obeys all
 }
 
 // Ratgdo returns a device. Base is its prefix and its name, joined.
@@ -22,19 +23,34 @@ func Ratgdo(c Config) *Device {
 		subscribes: []string{c.Base + "/command/#"},
 		retry:      2 * time.Second, retryMost: time.Minute, sensors: 2,
 	})
-	r := &ratgdo{Device: d, opener: opener{door: d.door}}
-	r.changed = r.report
+	r := &ratgdo{Device: d, opener: opener{device: d}}
+	r.changed = d.unasked(r.report)
 	d.does = r
 	return d
 }
 
 // connected says that it is there, and nothing of the door.
-func (r *ratgdo) connected() { r.retain(r.Base+"/status/availability", "online") }
+func (r *ratgdo) connected() {
+	r.retain(r.Base+"/status/availability", "online")
+	switch {
+	case r.began.IsZero():
+		r.began = r.Now()
+	case r.Faults.LateWill:
+		r.say(r.Base+"/status/availability", "offline")
+	}
+}
+
+// guards reports whether the firmware ignores what it is told now.
+func (r *ratgdo) guards() bool {
+	r.listens = r.listens || !r.began.IsZero() && r.Now().Sub(r.began) >= r.Faults.Guard
+	return r.Faults.Guard > 0 && !r.listens
+}
 
 func (r *ratgdo) report() { r.retain(r.Base+"/status/door", r.value.String()) }
 
 func (r *ratgdo) told(topic, payload string) {
 	switch {
+	case r.guards():
 	case payload == "query", payload == "sync":
 		r.retain(r.Base+"/status/door", "unknown")
 		r.report()

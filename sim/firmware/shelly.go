@@ -33,7 +33,9 @@ type object map[string]any
 
 func (s *shelly) connected() {
 	s.retain(s.Base+"/online", "true")
-	s.notify("NotifyFullStatus", object{"input:0": s.input(), "switch:0": s.relay("init")})
+	if !s.Faults.LosesReports {
+		s.notify("NotifyFullStatus", object{"input:0": s.input(), "switch:0": s.relay("init")})
+	}
 }
 
 func (s *shelly) input() object { return object{"id": 0, "state": s.closed} }
@@ -55,7 +57,11 @@ func (s *shelly) send(topic string, frame object) {
 
 func (s *shelly) sensed(_ door.End, there bool) {
 	s.closed = there
-	s.notify("NotifyStatus", object{"input:0": s.input()})
+	if s.Faults.Deltas {
+		s.notify("NotifyStatus", object{"input:0": object{"id": 0}, "sys": object{"uptime": 1}})
+		s.notify("NotifyStatus", object{"input:1": object{"id": 1, "state": true}})
+	}
+	s.unasked(func() { s.notify("NotifyStatus", object{"input:0": s.input()}) })()
 }
 
 // call is a request.
@@ -96,7 +102,7 @@ func (s *shelly) told(topic, payload string) {
 // turn presses the button when the relay closes; after a while it may turn back.
 func (s *shelly) turn(on bool, back time.Duration) {
 	if on && !s.on {
-		actuate(s.door, door.Pulse)
+		s.actuate(door.Pulse)
 	}
 	if s.pulse != nil {
 		s.pulse.Stop()

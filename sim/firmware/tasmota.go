@@ -64,7 +64,11 @@ func onOff(on bool) string {
 
 func (t *tasmota) sensed(_ door.End, there bool) {
 	t.closed = there
-	t.say("stat/"+t.Base+"/RESULT", fmt.Sprintf(`{"Switch1":{"Action":"%s"}}`, onOff(there)))
+	if t.Faults.Deltas {
+		t.say("tele/"+t.Base+"/SENSOR", fmt.Sprintf(`{"Time":"%s"}`, t.clock()))
+		t.say("stat/"+t.Base+"/RESULT", `{"Switch2":{"Action":"ON"}}`)
+	}
+	t.unasked(func() { t.say("stat/"+t.Base+"/RESULT", fmt.Sprintf(`{"Switch1":{"Action":"%s"}}`, onOff(there))) })()
 }
 
 func (t *tasmota) told(topic, payload string) {
@@ -88,7 +92,7 @@ func (t *tasmota) told(topic, payload string) {
 // turn presses the button when the relay closes; it opens by itself.
 func (t *tasmota) turn(on bool) {
 	if on && !t.on {
-		actuate(t.door, door.Pulse)
+		t.actuate(door.Pulse)
 	}
 	if t.pulse != nil {
 		t.pulse.Stop()
