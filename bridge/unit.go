@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -195,31 +194,23 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	}
 	u.known.Store(false)
 	u.commanded.Store(u.now().UnixMilli())
-	began := u.now()
+	until := u.until()
 	for _, m := range messages {
-		err := errNoTime
-		if left := u.left(began); left > 0 {
-			err = u.conn.Deliver(m.Topic, m.Payload, left)
-		}
-		if err != nil {
+		if err := u.conn.Deliver(m.Topic, m.Payload, until); err != nil {
 			return fmt.Errorf("%w: %w", controller.ErrUnreachable, err)
 		}
 	}
 	return nil
 }
 
-var errNoTime = errors.New("there is no time left for it")
-
-// left is how long a command whose sending began at a time may take to be confirmed:
-// a limit, and never past the command's deadline, at which its
-// caller is told that it was not taken.
-func (u *unit) left(began time.Time) time.Duration {
-	now := u.now()
-	left := u.limit - now.Sub(began)
-	if due := u.due.Load(); due != 0 {
-		left = min(left, time.UnixMilli(due).Sub(now))
+// until is when a command that is sent now must be confirmed: after a limit, and never
+// past the command's deadline, at which its caller is told that it was not taken.
+func (u *unit) until() time.Time {
+	limit := u.now().Add(u.limit)
+	if due := u.due.Load(); due != 0 && time.UnixMilli(due).Before(limit) {
+		return time.UnixMilli(due)
 	}
-	return left
+	return limit
 }
 
 // messages translates an effect. The door machine decided by what the controller

@@ -272,12 +272,12 @@ func (c *Connection) SubscribedTo(filter string) bool {
 }
 
 // Delivered returns once the client's machine has confirmed all bytes that were
-// sent, and false where that takes longer than limit: then the connection is
+// sent, and false where it has not by a time of the clock now: then the connection is
 // reset, so that they are not delivered after all. On systems that cannot tell, it
 // is always true.
-func (c *Connection) Delivered(limit time.Duration) bool {
+func (c *Connection) Delivered(until time.Time, now func() time.Time) bool {
 	conn, ok := c.client.Net.Conn.(*guardedConn)
-	if !ok || tcp.Confirmed(tcpOf(conn.Conn), limit) {
+	if !ok || tcp.Confirmed(tcpOf(conn.Conn), until, now) {
 		return true
 	}
 	c.Reset()

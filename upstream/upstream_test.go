@@ -191,7 +191,8 @@ func there(t *testing.T) (*fake, *peer, *Connection) {
 // deliver gives a device a command, aside.
 func deliver(c *Connection, limit time.Duration) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- c.Deliver("d/cmd/door", []byte("open"), limit) }()
+	until := c.session.owner.cfg.Now().Add(limit)
+	go func() { done <- c.Deliver("d/cmd/door", []byte("open"), until) }()
 	return done
 }
 
@@ -335,13 +336,13 @@ func TestNobodyThere(t *testing.T) {
 // when it goes on.
 func TestABrokerThatStandsStillIsGivenNoCommand(t *testing.T) {
 	f, p, c := there(t)
-	if err := c.Deliver("d/cmd/door", []byte("open"), 200*time.Millisecond); !errors.Is(err, errSilent) {
+	if err := c.Deliver("d/cmd/door", []byte("open"), f.now().Add(200*time.Millisecond)); !errors.Is(err, errSilent) {
 		t.Errorf("%v", err)
 	}
 	if rest, err := p.cut(); bytes.Contains(rest, []byte("open")) || err == nil {
 		t.Errorf("it finds %q (%v)", rest, err)
 	}
-	if err := c.Deliver("d/cmd/door", []byte("open"), time.Second); !errors.Is(err, errEnded) {
+	if err := c.Deliver("d/cmd/door", []byte("open"), f.now().Add(time.Second)); !errors.Is(err, errEnded) {
 		t.Errorf("afterwards: %v", err)
 	}
 	next(t, "the device's end", f.devices.disconnected)
