@@ -31,6 +31,9 @@ type Connection interface {
 	// the message may have arrived, and does not later.
 	Deliver(topic string, payload []byte, until time.Time) error
 	Ended() bool
+	// Expire ends the connection of a device that does not answer. It is there again
+	// with its next word.
+	Expire()
 	// Reset ends the connection so that what was sent dies with it.
 	Reset()
 }

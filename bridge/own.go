@@ -30,6 +30,9 @@ func (c own) Deliver(topic string, payload []byte, until time.Time) error {
 	return nil
 }
 
+// Expire implements Connection.
+func (c own) Expire() { c.Reset() }
+
 var (
 	errNoTime       = errors.New("there is no time left for it")
 	errNotConfirmed = errors.New("the device's machine has not confirmed it in time")

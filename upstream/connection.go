@@ -66,6 +66,10 @@ func (c *Connection) Deliver(topic string, payload []byte, until time.Time) erro
 // Reset ends the connection. The device is not heard for a while.
 func (c *Connection) Reset() { c.end(resetPause) }
 
+// Expire ends the connection. The device is there again with its next word, and asked
+// for it.
+func (c *Connection) Expire() { c.end(0) }
+
 func (c *Connection) end(quiet time.Duration) {
 	c.ended.Store(true)
 	select {

@@ -270,6 +270,19 @@ func TestAResetDeviceIsNotHeardForAWhile(t *testing.T) {
 	}
 }
 
+// TestAnExpiredDevice is there again with its next word.
+func TestAnExpiredDevice(t *testing.T) {
+	f, p, c := there(t)
+	c.Expire()
+	if gone := next(t, "its end", f.devices.disconnected); gone != c || !gone.Ended() {
+		t.Error("another connection ended")
+	}
+	p.publish("d/state", "open", false)
+	if again := next(t, "its return", f.devices.connected); again == c || again.Ended() {
+		t.Error("it is the same connection")
+	}
+}
+
 // TestEnrolledWhileItRuns: devices come and go without a restart, and a second controller
 // for the same device is left out.
 func TestEnrolledWhileItRuns(t *testing.T) {
