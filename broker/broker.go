@@ -100,6 +100,7 @@ type Broker struct {
 	topics  Topics
 	limits  Limits
 	log     *slog.Logger
+	lines   *lines // of clients that are refused
 	ctx     context.Context
 	cancel  context.CancelFunc
 	closing func() error // close, once
@@ -131,7 +132,7 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 			ClientNetReadBufferSize: 512, ClientNetWriteBufferSize: 512,
 			SysTopicResendInterval: 3600,
 		}),
-		handler: handler, auth: auth, topics: topics, limits: limits, log: log,
+		handler: handler, auth: auth, topics: topics, limits: limits, log: log, lines: newLines(log, time.Now),
 		connections: map[*mqtt.Client]*Connection{}, newest: map[lintel.ID]*Connection{},
 	}
 	b.closing = sync.OnceValue(b.close)
