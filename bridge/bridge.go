@@ -27,9 +27,13 @@ type Connection interface {
 	// SendTo sends a message now, or fails.
 	SendTo(topic string, payload []byte) error
 	// Deliver is SendTo for what moves a door. It returns once it is confirmed, as far as
-	// that can be known. After an error the message may have arrived, and does not later.
-	Deliver(topic string, payload []byte, limit time.Duration) error
+	// that can be known, and not after a time of the service's steady clock. After an error
+	// the message may have arrived, and does not later.
+	Deliver(topic string, payload []byte, until time.Time) error
 	Ended() bool
+	// Expire ends the connection of a device that does not answer. It is there again
+	// with its next word.
+	Expire()
 	// Reset ends the connection so that what was sent dies with it.
 	Reset()
 }

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"strings"
@@ -230,20 +231,23 @@ func TestNothingIsConfirmedAfterTheDeadline(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	u := &unit{limit: time.Second, now: func() time.Time { return now }}
 	p := &pipe{unit: u, messages: make(chan controller.Message, 10), done: make(chan struct{})}
-	for _, row := range []struct{ until, began, want time.Duration }{
-		{5 * time.Second, 0, time.Second},
-		{300 * time.Millisecond, 0, 300 * time.Millisecond},
-		{5 * time.Second, 400 * time.Millisecond, 600 * time.Millisecond},
-		{-time.Millisecond, 0, -time.Millisecond},
+	for _, row := range []struct{ until, want time.Duration }{
+		{5 * time.Second, time.Second},
+		{300 * time.Millisecond, 300 * time.Millisecond},
+		{-time.Millisecond, -time.Millisecond},
 	} {
 		command := &protocol.Command{Version: protocol.Version, ID: string(lintel.NewID()), Session: "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 			Sequence: 1, Door: 1, Action: "open", Deadline: now.Add(row.until).UnixMilli()}
 		if err := p.Send(protocol.TopicCommand, protocol.Encode(command)); err != nil {
 			t.Fatal(err)
 		}
-		if left := u.left(now.Add(-row.began)); left != row.want {
-			t.Errorf("due in %s, begun %s ago: %s left, want %s", row.until, row.began, left, row.want)
+		if got := u.until().Sub(now); got != row.want {
+			t.Errorf("due in %s: confirmed within %s, want %s", row.until, got, row.want)
 		}
+	}
+	bridge := &Bridge{now: func() time.Time { return now }}
+	if err := (own{nil, bridge}).Deliver("d/cmd", nil, now); !errors.Is(err, errNoTime) {
+		t.Errorf("at its deadline a command is sent: %v", err)
 	}
 }
 
@@ -344,11 +348,11 @@ type mute struct {
 	reset chan struct{}
 }
 
-func (m *mute) ID() lintel.ID                               { return theController }
-func (m *mute) SubscribedTo(string) bool                    { return true }
-func (m *mute) Reset()                                      { close(m.reset) }
-func (m *mute) SendTo(string, []byte) error                 { return nil }
-func (m *mute) Deliver(string, []byte, time.Duration) error { return nil }
+func (m *mute) ID() lintel.ID                           { return theController }
+func (m *mute) SubscribedTo(string) bool                { return true }
+func (m *mute) Reset()                                  { close(m.reset) }
+func (m *mute) SendTo(string, []byte) error             { return nil }
+func (m *mute) Deliver(string, []byte, time.Time) error { return nil }
 
 // TestADeviceThatStaysSilentHasToComeBack: once its door must be somewhere. Without a
 // command it may be silent for as long as it likes.

@@ -2,7 +2,7 @@ package bridge
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"lintel/broker"
@@ -17,18 +17,26 @@ type own struct {
 
 // Deliver implements Connection: confirmed is what the device's machine has confirmed.
 // Where it does not, the connection is reset, and what was not delivered dies with it.
-func (c own) Deliver(topic string, payload []byte, limit time.Duration) error {
-	began := c.bridge.now()
+func (c own) Deliver(topic string, payload []byte, until time.Time) error {
+	if !c.bridge.now().Before(until) {
+		return errNoTime
+	}
 	if err := c.SendTo(topic, payload); err != nil {
 		return err
 	}
-	left := limit - c.bridge.now().Sub(began)
-	if left <= 0 || !c.Delivered(left) {
-		c.Reset()
-		return fmt.Errorf("the device's machine has not confirmed it in %s", limit)
+	if !c.Delivered(until, c.bridge.now) {
+		return errNotConfirmed
 	}
 	return nil
 }
+
+// Expire implements Connection.
+func (c own) Expire() { c.Reset() }
+
+var (
+	errNoTime       = errors.New("there is no time left for it")
+	errNotConfirmed = errors.New("the device's machine has not confirmed it in time")
+)
 
 // lookTimeout bounds finding out what a device is.
 const lookTimeout = 10 * time.Second

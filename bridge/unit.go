@@ -2,9 +2,7 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,10 +32,16 @@ type unit struct {
 
 	commanded atomic.Int64 // when the last command was sent, ms; 0 for none
 
-	mu     sync.Mutex // guards device and ahead: messages and commands come at once
-	device driver.Device
-	ahead  int // inputs that the driver knows of and the door machine does not yet
-	door   door.Config
+	far     bool          // behind the owner's broker; see silence.go
+	heardAt atomic.Int64  // when the device was last heard, ms
+	overdue chan struct{} // what is held back is to be believed
+
+	mu         sync.Mutex // guards what follows: messages, commands and questions come at once
+	device     driver.Device
+	ahead      int  // inputs that the driver knows of and the door machine does not yet
+	questioned bool // it was silent, has been asked, and has not said where its door is
+	held       bool // to that it has said unknown, which the door machine was not told
+	door       door.Config
 }
 
 // maxWaiting is how many messages of a device wait at the most.
@@ -45,7 +49,9 @@ const maxWaiting = 256
 
 func newUnit(c Connection, kind driver.Driver, s driver.Settings, now func() time.Time, limit time.Duration) *unit {
 	u := &unit{conn: c, kind: kind, topics: kind.Topics(s), device: kind.Device(s), now: now, limit: limit,
-		heard: make(chan driver.Message, maxWaiting), inputs: make(chan controller.Input), ended: make(chan struct{})}
+		heard: make(chan driver.Message, maxWaiting), inputs: make(chan controller.Input), ended: make(chan struct{}),
+		far: s.Upstream, overdue: make(chan struct{}, 1)}
+	u.heardAt.Store(now().UnixMilli())
 	u.door = u.device.Door()
 	u.door.SoleControl = s.Sole
 	return u
@@ -54,50 +60,6 @@ func newUnit(c Connection, kind driver.Driver, s driver.Settings, now func() tim
 // ready reports whether the device has subscribed to everything that commands go to.
 func (u *unit) ready() bool {
 	return !slices.ContainsFunc(u.topics.Commands, func(filter string) bool { return !u.conn.SubscribedTo(filter) })
-}
-
-// ask has the device say where its door is.
-func (u *unit) ask(log *slog.Logger) {
-	u.mu.Lock()
-	messages := u.device.Connected()
-	u.mu.Unlock()
-	for _, m := range messages {
-		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
-			log.Info("a device could not be asked", "controller", u.conn.ID(), "error", err)
-			return
-		}
-	}
-}
-
-// askEvery is the pause between two questions to a device that does not say where
-// its door is: ratgdo ignores whatever comes in the first 10 s of a connection,
-// questions and commands alike. It is shorter than the machine waits for a door to
-// leave an end, so that an ignored command is found out before it is believed.
-const askEvery = 5 * time.Second
-
-// askOn asks whenever the device has not said where its door is since it connected,
-// or since the last command. A device that has said nothing for so long after a command
-// that its door must be somewhere has its connection reset: all firmware says where its
-// door is when it comes back, also what cannot be asked.
-func (u *unit) askOn(log *slog.Logger) {
-	ticker := time.NewTicker(askEvery)
-	defer ticker.Stop()
-	for u.ask(log); ; {
-		select {
-		case <-ticker.C:
-		case <-u.ended:
-			return
-		}
-		switch {
-		case u.known.Load():
-		case u.unanswered() > u.patience():
-			log.Warn("a device has said nothing since a command: its connection is reset", "controller", u.conn.ID())
-			u.conn.Reset()
-			return
-		default:
-			u.ask(log)
-		}
-	}
 }
 
 // unanswered is how long ago the last command was, 0 for none.
@@ -128,6 +90,7 @@ func tells(in door.Input) bool {
 // hear takes what the device says. It never blocks: a device that says more than
 // can be dealt with loses its connection.
 func (u *unit) hear(m driver.Message) {
+	u.heardAt.Store(u.now().UnixMilli())
 	select {
 	case u.heard <- m:
 	default:
@@ -140,18 +103,22 @@ func (u *unit) hear(m driver.Message) {
 // and ahead says when it knows more than the door machine.
 func (u *unit) pump() {
 	for {
+		var inputs []door.Input
 		select {
 		case m := <-u.heard:
-			for _, in := range u.translate(m) {
-				select {
-				case u.inputs <- controller.Input{Door: 1, In: in}:
-					u.taken()
-				case <-u.ended:
-					return
-				}
-			}
+			inputs = u.translate(m)
+		case <-u.overdue:
+			inputs = u.believe()
 		case <-u.ended:
 			return
+		}
+		for _, in := range inputs {
+			select {
+			case u.inputs <- controller.Input{Door: 1, In: in}:
+				u.taken()
+			case <-u.ended:
+				return
+			}
 		}
 	}
 }
@@ -159,12 +126,10 @@ func (u *unit) pump() {
 func (u *unit) translate(m driver.Message) []door.Input {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	inputs := u.device.Receive(m)
+	inputs := u.holdBack(u.device.Receive(m))
 	u.ahead = len(inputs)
-	for _, in := range inputs {
-		if tells(in) {
-			u.known.Store(true)
-		}
+	if slices.ContainsFunc(inputs, tells) {
+		u.known.Store(true)
 	}
 	return inputs
 }
@@ -195,39 +160,33 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	}
 	u.known.Store(false)
 	u.commanded.Store(u.now().UnixMilli())
-	began := u.now()
+	until := u.until()
 	for _, m := range messages {
-		err := errNoTime
-		if left := u.left(began); left > 0 {
-			err = u.conn.Deliver(m.Topic, m.Payload, left)
-		}
-		if err != nil {
+		if err := u.conn.Deliver(m.Topic, m.Payload, until); err != nil {
 			return fmt.Errorf("%w: %w", controller.ErrUnreachable, err)
 		}
 	}
 	return nil
 }
 
-var errNoTime = errors.New("there is no time left for it")
-
-// left is how long a command whose sending began at a time may take to be confirmed:
-// a limit, and never past the command's deadline, at which its
-// caller is told that it was not taken.
-func (u *unit) left(began time.Time) time.Duration {
-	now := u.now()
-	left := u.limit - now.Sub(began)
-	if due := u.due.Load(); due != 0 {
-		left = min(left, time.UnixMilli(due).Sub(now))
+// until is when a command that is sent now must be confirmed: after a limit, and never
+// past the command's deadline, at which its caller is told that it was not taken.
+func (u *unit) until() time.Time {
+	limit := u.now().Add(u.limit)
+	if due := u.due.Load(); due != 0 && time.UnixMilli(due).Before(limit) {
+		return time.UnixMilli(due)
 	}
-	return left
+	return limit
 }
 
 // messages translates an effect. The door machine decided by what the controller
-// has taken so far: where the driver has heard more, it might mean another way.
+// has taken so far: where the driver has heard more, it might mean another way. The same
+// goes for a device that is asked: ratgdo has forgotten by then where its door is, and
+// would press the button whichever way that goes.
 func (u *unit) messages(effect door.Effect) ([]driver.Message, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.ahead > 0 {
+	if u.ahead > 0 || u.questioned || u.held {
 		return nil, controller.ErrUncertain
 	}
 	messages, ok := u.device.Actuate(effect)

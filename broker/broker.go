@@ -100,6 +100,7 @@ type Broker struct {
 	topics  Topics
 	limits  Limits
 	log     *slog.Logger
+	lines   *lines // of clients that are refused
 	ctx     context.Context
 	cancel  context.CancelFunc
 	closing func() error // close, once
@@ -131,7 +132,7 @@ func New(auth Authenticator, handler Handler, topics Topics, limits Limits, log 
 			ClientNetReadBufferSize: 512, ClientNetWriteBufferSize: 512,
 			SysTopicResendInterval: 3600,
 		}),
-		handler: handler, auth: auth, topics: topics, limits: limits, log: log,
+		handler: handler, auth: auth, topics: topics, limits: limits, log: log, lines: newLines(log, time.Now),
 		connections: map[*mqtt.Client]*Connection{}, newest: map[lintel.ID]*Connection{},
 	}
 	b.closing = sync.OnceValue(b.close)
@@ -279,12 +280,12 @@ func (c *Connection) SubscribedTo(filter string) bool {
 }
 
 // Delivered returns once the client's machine has confirmed all bytes that were
-// sent, and false where that takes longer than limit: then the connection is
+// sent, and false where it has not by a time of the clock now: then the connection is
 // reset, so that they are not delivered after all. On systems that cannot tell, it
 // is always true.
-func (c *Connection) Delivered(limit time.Duration) bool {
+func (c *Connection) Delivered(until time.Time, now func() time.Time) bool {
 	conn, ok := c.client.Net.Conn.(*guardedConn)
-	if !ok || tcp.Confirmed(tcpOf(conn.Conn), limit) {
+	if !ok || tcp.Confirmed(tcpOf(conn.Conn), until, now) {
 		return true
 	}
 	c.Reset()

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"log/slog"
 	"slices"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -43,17 +44,17 @@ func (h *hook) OnConnect(cl *mqtt.Client, _ packets.Packet) error {
 // its client id itself: it is given the controller's instead of its own.
 func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	b := h.broker
-	id := string(pk.Connect.Username)
+	id, network := string(pk.Connect.Username), networkOf(cl.Net.Remote)
 	parsed, err := lintel.ParseID(id)
 	if err != nil || string(parsed) != id {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "reason", "the user name is not a controller's ID")
+		b.lines.say(slog.LevelWarn, network, "refused a client", "remote", cl.Net.Remote, "reason", "the user name is not a controller's ID")
 		return false
 	}
 	var ok bool
 	var rules Rules
 	aside(func() { rules, ok, err = b.auth.AuthenticateController(b.ctx, parsed, string(pk.Connect.Password)) })
 	if err != nil {
-		b.log.Error("cannot check a client's secret", "remote", cl.Net.Remote, "controller", id, "error", err)
+		b.lines.say(slog.LevelError, network, "cannot check a client's secret", "remote", cl.Net.Remote, "controller", id, "error", err)
 		return false
 	}
 	reason := ""
@@ -68,7 +69,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		reason = "its will is not on its own topic"
 	}
 	if reason != "" {
-		b.log.Warn("refused a client", "remote", cl.Net.Remote, "controller", id, "reason", reason)
+		b.lines.say(slog.LevelWarn, network, "refused a client", "remote", cl.Net.Remote, "controller", id, "reason", reason)
 		return false
 	}
 	cl.ID = id
@@ -125,7 +126,7 @@ func (h *hook) warnTopic(cl *mqtt.Client, topic string, write bool) {
 		return
 	}
 	if n := conn.refused.Add(1); n <= maxWarnings {
-		h.broker.log.Warn("refused a topic", "controller", cl.ID, "topic", topic, "publish", write, "last_logged", n == maxWarnings)
+		h.broker.lines.say(slog.LevelWarn, cl.ID, "refused a topic", "controller", cl.ID, "topic", topic, "publish", write, "last_logged", n == maxWarnings)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestForeignFirmware(t *testing.T) {
 				t.Error("a command is marked as retained")
 			}
 		}))
-		if err := made.SendTo("home/garage/command/door", []byte("close")); err != nil || !made.Delivered(10*time.Second) {
+		if err := made.SendTo("home/garage/command/door", []byte("close")); err != nil || !made.Delivered(time.Now().Add(10*time.Second), time.Now) {
 			t.Fatalf("sent: %v", err)
 		}
 		if m := <-got; m != "home/garage/command/door close" {

@@ -180,6 +180,7 @@ func TestTheUpstreamBrokersOptionsGoTogether(t *testing.T) {
 		"a password without it":    {"mqtt-upstream-password": "x"},
 		"a CA without it":          {"mqtt-upstream-ca": "x.pem"},
 		"a CA without TLS":         {"mqtt-upstream": "mqtt://localhost", "mqtt-upstream-ca": "x.pem"},
+		"a deadline too short":     {"mqtt-upstream": "mqtt://localhost", "deadline": "2999ms"},
 		"plain text over networks": {"mqtt-upstream": "mqtt://broker.example"},
 	} {
 		if got := faults(t, config.Sources{Flags: flags}); !strings.Contains(got, "--mqtt-upstream") {
@@ -194,4 +195,6 @@ func TestTheUpstreamBrokersOptionsGoTogether(t *testing.T) {
 		}
 	}
 	load(t, config.Sources{Flags: map[string]string{"mqtt-upstream": "mqtt://broker.example", "allow-plaintext": "true"}})
+	load(t, config.Sources{Flags: map[string]string{"mqtt-upstream": "mqtt://localhost", "deadline": "3s"}})
+	load(t, config.Sources{Flags: map[string]string{"deadline": "100ms"}})
 }

@@ -3,9 +3,11 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // ports are the ports of the schemes of MQTTUpstream.
@@ -53,5 +55,14 @@ func (c Config) checkUpstream() []error {
 		faults = append(faults, errors.New(
 			"--mqtt-upstream mqtt://... would carry commands and its password in plain text beyond this machine; give tls://..., or --allow-plaintext on a network that you trust"))
 	}
+	if c.MQTTUpstream != nil && c.Deadline > 0 && c.Deadline < leastUpstream { // 0 is a fault of its own
+		faults = append(faults, fmt.Errorf(
+			"--deadline %s is too short for --mqtt-upstream, which needs %s or more: a broker counts in whole seconds when it lets a command expire", c.Deadline, leastUpstream))
+	}
 	return faults
 }
+
+// leastUpstream is the shortest deadline of commands that go through a broker. They
+// expire there after a second, which is two where its clock has just begun one
+// (MQTT 5, 3.3.2.3.3), and are to be gone when their caller is told that they failed.
+const leastUpstream = 3 * time.Second

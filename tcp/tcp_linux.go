@@ -34,8 +34,9 @@ func Harden(conn *net.TCPConn) {
 const confirmPause = 2 * time.Millisecond
 
 // Confirmed returns once the peer's machine has confirmed every byte that was
-// written, and false where that takes longer than limit.
-func Confirmed(conn *net.TCPConn, limit time.Duration) bool {
+// written, and false where it has not by a time of the clock now. Pauses are not
+// counted: on a busy machine each takes longer than it should.
+func Confirmed(conn *net.TCPConn, until time.Time, now func() time.Time) bool {
 	if conn == nil {
 		return true
 	}
@@ -43,7 +44,7 @@ func Confirmed(conn *net.TCPConn, limit time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	for ; limit >= 0; limit -= confirmPause {
+	for now().Before(until) {
 		left := 1
 		if raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }) != nil || err != nil {
 			return false

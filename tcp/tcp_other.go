@@ -16,4 +16,4 @@ func Harden(conn *net.TCPConn) {
 }
 
 // Confirmed cannot be known here.
-func Confirmed(*net.TCPConn, time.Duration) bool { return true }
+func Confirmed(*net.TCPConn, time.Time, func() time.Time) bool { return true }

@@ -23,6 +23,7 @@ type Connection struct {
 // Why a message was not delivered.
 var (
 	errEnded  = errors.New("the device or its broker is gone")
+	errNoTime = errors.New("there is no time left for it")
 	errNobody = errors.New("nobody has subscribed to the device's commands at the broker")
 )
 
@@ -45,13 +46,17 @@ func (c *Connection) SendTo(topic string, payload []byte) error {
 }
 
 // Deliver sends a command at QoS 1, never retained, with an expiry, and returns once
-// the broker has confirmed it. A broker that does not confirm it in time loses its
-// connection, and the command dies with it.
-func (c *Connection) Deliver(topic string, payload []byte, limit time.Duration) error {
-	if c.Ended() {
+// the broker has confirmed it. A broker that does not confirm it by a time of the clock
+// Config.Now loses its connection, and the command dies with it.
+func (c *Connection) Deliver(topic string, payload []byte, until time.Time) error {
+	left := until.Sub(c.session.owner.cfg.Now())
+	switch {
+	case c.Ended():
 		return errEnded
+	case left <= 0:
+		return errNoTime
 	}
-	err := c.session.deliver(topic, payload, limit)
+	err := c.session.deliver(topic, payload, left)
 	if errors.Is(err, errNobody) {
 		c.end(0)
 	}
@@ -60,6 +65,10 @@ func (c *Connection) Deliver(topic string, payload []byte, limit time.Duration) 
 
 // Reset ends the connection. The device is not heard for a while.
 func (c *Connection) Reset() { c.end(resetPause) }
+
+// Expire ends the connection. The device is there again with its next word, and asked
+// for it.
+func (c *Connection) Expire() { c.end(0) }
 
 func (c *Connection) end(quiet time.Duration) {
 	c.ended.Store(true)

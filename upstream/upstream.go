@@ -3,8 +3,9 @@
 // broker of Lintel's own endpoint does of connections.
 //
 // A device is there from the first live message that it publishes after the
-// subscription, until its will, the end of the connection to the broker, or its
-// revocation. What the broker kept is no evidence of anything.
+// subscription, until its will, the end of the connection to the broker, its
+// revocation, or that the bridge lets it expire for its silence. What the broker kept is
+// no evidence of anything.
 package upstream
 
 import (

@@ -191,7 +191,8 @@ func there(t *testing.T) (*fake, *peer, *Connection) {
 // deliver gives a device a command, aside.
 func deliver(c *Connection, limit time.Duration) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- c.Deliver("d/cmd/door", []byte("open"), limit) }()
+	until := c.session.owner.cfg.Now().Add(limit)
+	go func() { done <- c.Deliver("d/cmd/door", []byte("open"), until) }()
 	return done
 }
 
@@ -269,6 +270,19 @@ func TestAResetDeviceIsNotHeardForAWhile(t *testing.T) {
 	}
 }
 
+// TestAnExpiredDevice is there again with its next word.
+func TestAnExpiredDevice(t *testing.T) {
+	f, p, c := there(t)
+	c.Expire()
+	if gone := next(t, "its end", f.devices.disconnected); gone != c || !gone.Ended() {
+		t.Error("another connection ended")
+	}
+	p.publish("d/state", "open", false)
+	if again := next(t, "its return", f.devices.connected); again == c || again.Ended() {
+		t.Error("it is the same connection")
+	}
+}
+
 // TestEnrolledWhileItRuns: devices come and go without a restart, and a second controller
 // for the same device is left out.
 func TestEnrolledWhileItRuns(t *testing.T) {
@@ -335,13 +349,13 @@ func TestNobodyThere(t *testing.T) {
 // when it goes on.
 func TestABrokerThatStandsStillIsGivenNoCommand(t *testing.T) {
 	f, p, c := there(t)
-	if err := c.Deliver("d/cmd/door", []byte("open"), 200*time.Millisecond); !errors.Is(err, errSilent) {
+	if err := c.Deliver("d/cmd/door", []byte("open"), f.now().Add(200*time.Millisecond)); !errors.Is(err, errSilent) {
 		t.Errorf("%v", err)
 	}
 	if rest, err := p.cut(); bytes.Contains(rest, []byte("open")) || err == nil {
 		t.Errorf("it finds %q (%v)", rest, err)
 	}
-	if err := c.Deliver("d/cmd/door", []byte("open"), time.Second); !errors.Is(err, errEnded) {
+	if err := c.Deliver("d/cmd/door", []byte("open"), f.now().Add(time.Second)); !errors.Is(err, errEnded) {
 		t.Errorf("afterwards: %v", err)
 	}
 	next(t, "the device's end", f.devices.disconnected)

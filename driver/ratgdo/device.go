@@ -27,6 +27,8 @@ type device struct {
 	travel time.Duration
 	said   door.Value     // what the opener last said
 	last   door.Direction // its last movement, by its own word or ours
+	sent   bool           // a command since it last said where its door is
+	before door.Value     // what it had said, without a command since, when it was asked
 }
 
 // Door is a one-button opener that reports.
@@ -38,6 +40,9 @@ func (d *device) Door() door.Config {
 // new connection. It answers "unknown" first. It ignores what comes in the first
 // ten seconds after it has connected, until it has once heard something later.
 func (d *device) Connected() []driver.Message {
+	if d.before = d.said; d.sent {
+		d.before = door.Unknown
+	}
 	return []driver.Message{{Topic: d.base + "/command/query", Payload: []byte("query")}}
 }
 
@@ -60,16 +65,24 @@ func (d *device) Receive(m driver.Message) []door.Input {
 	return nil
 }
 
+// hear keeps the last movement over the first "unknown" of an answer, for a door that
+// then stands where it stood when it was asked.
 func (d *device) hear(v door.Value) {
+	forgot := d.said == door.Unknown
 	d.said = v
-	switch v {
-	case door.Unknown:
-		d.last = door.NoDirection
-	case door.Opening, door.Open:
+	switch {
+	case v == door.Unknown && (forgot || d.before == door.Unknown):
+		d.last, d.before = door.NoDirection, door.Unknown
+	case v == door.Unknown:
+		return
+	case v == door.Opening, v == door.Open:
 		d.last = door.Up
-	case door.Closing, door.Closed:
+	case v == door.Closing, v == door.Closed:
 		d.last = door.Down
+	case forgot && d.before != v:
+		d.last = door.NoDirection
 	}
+	d.sent, d.before = false, door.Unknown
 }
 
 // Actuate sends the command that says which way the press is to go, and never
@@ -80,10 +93,10 @@ func (d *device) Actuate(e door.Effect) ([]driver.Message, bool) {
 	}
 	switch {
 	case d.said == door.Closed, d.said == door.Stopped && d.last == door.Down:
-		d.last = door.Up
+		d.last, d.sent = door.Up, true
 		return d.command("open"), true
 	case d.said == door.Open, d.said == door.Stopped && d.last == door.Up:
-		d.last = door.Down
+		d.last, d.sent = door.Down, true
 		return d.command("close"), true
 	}
 	return nil, false

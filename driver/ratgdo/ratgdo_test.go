@@ -221,6 +221,48 @@ func TestAReconnectedDeviceIsAskedAndUnknownUntilItAnswers(t *testing.T) {
 	h.asks(door.DoOpen, "", "open")
 }
 
+// TestAskedForItsSilence: a door that stands where it stood when it was asked went there
+// the same way. After a command, or after another movement, nobody knows.
+func TestAskedForItsSilence(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		close         string // what a close publishes, or nothing
+	}{
+		{"closed opening stopped", "unknown stopped", "close"},
+		{"closed opening stopped", "stopped", "close"},
+		{"closed opening", "unknown stopped", ""},
+		{"closed opening stopped", "unknown unknown stopped", ""},
+		{"closed opening stopped", "opening unknown stopped", ""},
+		{"open", "unknown open", "close"},
+	} {
+		d := New().Device(garage)
+		says := func(words string) {
+			for _, w := range strings.Fields(words) {
+				d.Receive(driver.Message{Topic: garage.Base + "/status/door", Payload: []byte(w)})
+			}
+		}
+		says(c.before)
+		d.Connected()
+		says(c.after)
+		got := ""
+		if m, ok := d.Actuate(door.Pulse); ok {
+			got = string(m[0].Payload)
+		}
+		if got != c.close {
+			t.Errorf("%s, asked, %s: %q, want %q", c.before, c.after, got, c.close)
+		}
+	}
+	h := connected(t)
+	h.says("closed", "opening", "stopped")
+	h.asks(door.DoClose, "", "close")
+	h.device.Connected()
+	h.device.Receive(driver.Message{Topic: garage.Base + "/status/door", Payload: []byte("unknown")})
+	h.device.Receive(driver.Message{Topic: garage.Base + "/status/door", Payload: []byte("stopped")})
+	if m, ok := h.device.Actuate(door.Pulse); ok {
+		t.Errorf("after a command that may have been ignored, a pulse publishes %s", m)
+	}
+}
+
 func TestADoorIsNotClosedOntoAnObstruction(t *testing.T) {
 	h := connected(t)
 	h.says("open")
