@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -373,3 +374,38 @@ func TestADeviceThatStaysSilentHasToComeBack(t *testing.T) {
 		}
 	})
 }
+
+// TestADeviceThatOnlyRepeatsItselfIsAskedOnceMore: its word may be older than the command.
+func TestADeviceThatOnlyRepeatsItselfIsAskedOnceMore(t *testing.T) {
+	for said, want := range map[string]int{"closed": 1, "opening": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &asked{mute: mute{reset: make(chan struct{})}}
+			u := newUnit(c, plain{}, driver.Settings{}, time.Now, time.Second)
+			defer u.end()
+			hears := func(value string) {
+				u.translate(driver.Message{Topic: "d/state", Payload: []byte(value)})
+				u.taken()
+			}
+			hears("closed")
+			go u.askOn(slog.New(slog.DiscardHandler))
+			<-time.After(time.Minute)
+			if err := u.Actuate(1, door.DriveOpen); err != nil {
+				t.Fatal(err)
+			}
+			hears(said)
+			before := c.times.Load()
+			<-time.After(time.Minute)
+			if n := int(c.times.Load() - before); n != want {
+				t.Errorf("after %s it was asked %d times more, want %d", said, n, want)
+			}
+		})
+	}
+}
+
+// asked is a mute connection that counts questions.
+type asked struct {
+	mute
+	times atomic.Int64
+}
+
+func (a *asked) SendTo(string, []byte) error { a.times.Add(1); return nil }

@@ -66,10 +66,31 @@ func (u *unit) askOn(log *slog.Logger) {
 			u.conn.Reset()
 			return
 		case u.waits(silent):
+		case u.doubtful():
+			u.ask(log)
 		case !known, u.far && silent >= silentFor:
 			u.ask(log)
 		}
 	}
+}
+
+// recheckAfter is how long after a command a device that has only repeated itself is asked
+// once more. What it repeated may have been its answer to a question of before the
+// command, and its report of the movement may be lost. It is when a door that warns by
+// itself has left, and the door machine has made up its mind.
+const recheckAfter = 13 * time.Second
+
+// doubtful reports, once for each command, that the device has since said nothing but
+// what it said before.
+func (u *unit) doubtful() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	since := u.unanswered()
+	if u.rechecked || u.before == nil || u.told != u.before || since < recheckAfter || since > u.patience() {
+		return false
+	}
+	u.rechecked = true
+	return true
 }
 
 // waits ends the waiting for the answer to a question that the device was asked because

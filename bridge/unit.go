@@ -38,9 +38,12 @@ type unit struct {
 
 	mu         sync.Mutex // guards what follows: messages, commands and questions come at once
 	device     driver.Device
-	ahead      int  // inputs that the driver knows of and the door machine does not yet
-	questioned bool // it was silent, has been asked, and has not said where its door is
-	held       bool // to that it has said unknown, which the door machine was not told
+	ahead      int        // inputs that the driver knows of and the door machine does not yet
+	questioned bool       // it was silent, has been asked, and has not said where its door is
+	held       bool       // to that it has said unknown, which the door machine was not told
+	told       door.Input // what it last said of where its door is; nil for nothing
+	before     door.Input // told, as of the last command
+	rechecked  bool       // it was asked once more after that
 	door       door.Config
 }
 
@@ -128,8 +131,11 @@ func (u *unit) translate(m driver.Message) []door.Input {
 	defer u.mu.Unlock()
 	inputs := u.holdBack(u.device.Receive(m))
 	u.ahead = len(inputs)
-	if slices.ContainsFunc(inputs, tells) {
-		u.known.Store(true)
+	for _, in := range inputs {
+		if tells(in) {
+			u.known.Store(true)
+			u.told = in
+		}
 	}
 	return inputs
 }
@@ -158,8 +164,7 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 	if err != nil {
 		return err
 	}
-	u.known.Store(false)
-	u.commanded.Store(u.now().UnixMilli())
+	u.begun()
 	until := u.until()
 	for _, m := range messages {
 		if err := u.conn.Deliver(m.Topic, m.Payload, until); err != nil {
@@ -167,6 +172,15 @@ func (u *unit) Actuate(_ int, effect door.Effect) error {
 		}
 	}
 	return nil
+}
+
+// begun notes that a command is sent.
+func (u *unit) begun() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.known.Store(false)
+	u.commanded.Store(u.now().UnixMilli())
+	u.before, u.rechecked = u.told, false
 }
 
 // until is when a command that is sent now must be confirmed: after a limit, and never
