@@ -223,21 +223,28 @@ func TestNoConstantAuthenticates(t *testing.T) {
 	h := startHouse(t)
 	d := doors{house: h, made: h.addController(h.Email, "Garage"), client: h.addClient("Panel", "--redirect-uri", "https://panel.example/callback"),
 		app: h.addClient("App", "--redirect-uri", "https://app.example/callback", "--kind", "public"), empty: startServe(t)}
-	planted := d.planted()
-
 	texts := corpus(t)
-	for key := range planted {
-		texts["planted "+key] = []byte("so it says: " + key + ".")
-	}
 	found, constants := map[string]string{}, map[string]string{} // where, by what
 	for where, text := range texts {
-		for _, key := range secretForm.FindAllString(string(text), -1) {
-			found[key] = where
-		}
 		for _, word := range words(where, text) {
 			if len(word) > 0 && len(word) <= 256 && strings.Trim(word, printable) == "" {
 				constants[word] = where
 			}
+		}
+	}
+	if len(constants) < 2000 {
+		t.Errorf("only %d constants", len(constants))
+	}
+	tryAll(t, constants, "controller", d.controller)
+	tryAll(t, constants, "bearer", d.bearer)
+
+	planted := d.planted() // only now: some live for a minute
+	for key := range planted {
+		texts["planted "+key] = []byte("so it says: " + key + ".")
+	}
+	for where, text := range texts {
+		for _, key := range secretForm.FindAllString(string(text), -1) {
+			found[key] = where
 		}
 	}
 	for key, door := range planted {
@@ -246,11 +253,6 @@ func TestNoConstantAuthenticates(t *testing.T) {
 		}
 		delete(found, key)
 	}
-	if len(constants) < 2000 {
-		t.Errorf("only %d constants", len(constants))
-	}
-	tryAll(t, constants, "controller", d.controller)
-	tryAll(t, constants, "bearer", d.bearer)
 	for key, where := range found {
 		if opened := d.everywhere(key); len(opened) > 0 {
 			t.Errorf("%q, in %s, opens %q", key, where, opened)

@@ -147,9 +147,9 @@ type controllerListed struct {
 	ControllerID  string        `json:"controller_id"`
 	Name          string        `json:"name"`
 	Owner         string        `json:"owner_email"`
-	Driver        string        `json:"driver"`   // empty where it speaks the controller protocol
-	Base          string        `json:"base"`     // topic or name of a device with a driver
-	Upstream      bool          `json:"upstream"` // it stays at the owner's own broker
+	Driver        string        `json:"driver,omitempty"`   // empty where it speaks the controller protocol
+	Base          string        `json:"base,omitempty"`     // topic or name of a device with a driver
+	Upstream      bool          `json:"upstream,omitempty"` // it stays at the owner's own broker
 	Revoked       bool          `json:"revoked"`
 	Transferred   bool          `json:"transferred"`     // to another owner, under another id
 	LastContactAt *time.Time    `json:"last_contact_at"` // null for never
