@@ -409,3 +409,42 @@ type asked struct {
 }
 
 func (a *asked) SendTo(string, []byte) error { a.times.Add(1); return nil }
+
+// TestNoCommandComesBetweenAQuestionAndItsAnswer: firmware that is asked may have
+// forgotten where its door is, and would press the button whichever way that goes.
+func TestNoCommandComesBetweenAQuestionAndItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &asked{mute: mute{reset: make(chan struct{})}}
+		u := newUnit(c, plain{}, driver.Settings{}, time.Now, time.Second)
+		defer u.end()
+		hears := func(payload string) {
+			u.translate(driver.Message{Topic: "d/state", Payload: []byte(payload)})
+			u.mu.Lock()
+			u.ahead = 0
+			u.mu.Unlock()
+		}
+		hears("closed")
+		if err := u.Actuate(1, door.DriveOpen); err != nil {
+			t.Fatal(err)
+		}
+		hears("closed")
+		u.ask(slog.New(slog.DiscardHandler))
+		for _, said := range []string{"", "unknown", "nothing that it knows"} {
+			hears(said)
+			if err := u.Actuate(1, door.DriveOpen); err != controller.ErrUncertain {
+				t.Errorf("asked, and it has said %q: %v", said, err)
+			}
+		}
+		hears("closed")
+		if err := u.Actuate(1, door.DriveOpen); err != nil {
+			t.Errorf("after its answer: %v", err)
+		}
+		hears("open")
+		u.ask(slog.New(slog.DiscardHandler))
+		<-time.After(2 * askEvery)
+		u.waits(0)
+		if err := u.Actuate(1, door.DriveClose); err != nil {
+			t.Errorf("a question that is never answered: %v", err)
+		}
+	})
+}

@@ -25,7 +25,8 @@ func (u *unit) silent() time.Duration { return u.now().Sub(time.UnixMilli(u.hear
 func (u *unit) ask(log *slog.Logger) {
 	u.mu.Lock()
 	messages := u.device.Connected()
-	u.questioned = u.far && u.known.Load() && u.silent() >= silentFor && len(messages) > 0
+	u.questioned, u.askedAt = u.known.Load() && len(messages) > 0, u.now()
+	u.holding = u.questioned && u.far && u.silent() >= silentFor
 	u.mu.Unlock()
 	for _, m := range messages {
 		if err := u.conn.SendTo(m.Topic, m.Payload); err != nil {
@@ -99,7 +100,8 @@ func (u *unit) doubtful() bool {
 func (u *unit) waits(silent time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.questioned = u.questioned && silent >= silentFor
+	u.questioned = u.questioned && u.now().Sub(u.askedAt) < askEvery
+	u.holding = u.holding && silent >= silentFor
 	if u.held {
 		select {
 		case u.overdue <- struct{}{}:
@@ -114,14 +116,14 @@ func (u *unit) waits(silent time.Duration) bool {
 // each question would be two changes in the door's history. It is called with mu.
 func (u *unit) holdBack(inputs []door.Input) []door.Input {
 	if slices.ContainsFunc(inputs, tells) {
-		u.questioned, u.held = false, false
+		u.questioned, u.holding, u.held = false, false, false
 		return inputs
 	}
 	i := slices.Index(inputs, door.Input(door.Reported{Value: door.Unknown}))
 	if i < 0 {
 		return inputs
 	}
-	u.questioned, u.held = false, u.questioned
+	u.holding, u.held = false, u.holding
 	if u.held {
 		return slices.Delete(inputs, i, i+1)
 	}

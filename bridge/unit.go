@@ -39,7 +39,9 @@ type unit struct {
 	mu         sync.Mutex // guards what follows: messages, commands and questions come at once
 	device     driver.Device
 	ahead      int        // inputs that the driver knows of and the door machine does not yet
-	questioned bool       // it was silent, has been asked, and has not said where its door is
+	questioned bool       // it was asked, and has not said where its door is: no command may reach it between
+	askedAt    time.Time  // the last question
+	holding    bool       // it was silent when it was asked: an unknown that it says first is held back
 	held       bool       // to that it has said unknown, which the door machine was not told
 	told       door.Input // what it last said of where its door is; nil for nothing
 	before     door.Input // told, as of the last command

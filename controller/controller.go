@@ -202,6 +202,7 @@ const (
 )
 
 func (c *Controller) begin(l link) {
+	c.giveUp() // where the end of the last connection was not noticed before this one
 	c.conn = l.conn
 	c.seq = 0
 	c.guard = protocol.Guard{Session: l.session}

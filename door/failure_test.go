@@ -167,6 +167,33 @@ func TestAskingAgainWhenTheWarningIsLongOver(t *testing.T) {
 	))
 }
 
+// TestARequestAtTheMomentOfAWarnedClose: whichever comes first, nothing is told to move
+// without an effect, and nothing moves twice.
+func TestARequestAtTheMomentOfAWarnedClose(t *testing.T) {
+	alone := oneButtonOneSensor
+	alone.SoleControl, alone.Warning = true, 5*time.Second
+	for _, late := range []float64{0, 0.001, 1.9} {
+		opened := []moment{
+			{at: 0, in: closedNow(At), value: Closed, source: FromSensor, last: Down},
+			{at: 1, in: Asked{DoOpen}, value: Opening, last: Up, effect: Pulse},
+			{at: 2, in: closedNow(Away), value: Opening, source: FromSensor, last: Up},
+			{at: 14.5, in: Tick{}, value: Open, last: Up},
+			{at: 20, in: Asked{DoClose}, value: Open, last: Up, effect: Warn},
+		}
+		for _, a := range []Action{DoOpen, DoStop} {
+			play(t, alone, append(opened,
+				moment{at: 25 + late, in: Asked{a}, value: Open, last: Up, effect: Quiet},
+				moment{at: 27, in: Tick{}, value: Open, last: Up},
+				moment{at: 28, in: Asked{DoClose}, value: Open, last: Up, effect: Warn},
+			))
+		}
+		play(t, alone, append(opened,
+			moment{at: 25 + late, in: Asked{DoClose}, value: Closing, last: Down, effect: Pulse},
+			moment{at: 27, in: Tick{}, value: Closing, last: Down},
+		))
+	}
+}
+
 // TestADiscreteDoorIsStoppedAlsoWhileItIsWarned: what was asked is done, and the close is off.
 func TestADiscreteDoorIsStoppedAlsoWhileItIsWarned(t *testing.T) {
 	discrete := discreteTwoSensors

@@ -42,15 +42,14 @@ func (s State) Warned() bool { return !s.closeAt.IsZero() }
 // has to be given up by now; any other gives it up. Where the door does not move, a stop
 // needs no more than that.
 func (c Config) askWarned(now time.Time, s State, a Action) (State, Decision) {
-	s, d := c.attend(now, s)
-	switch {
-	case a == DoClose && d.Effect == Quiet:
-		return c.again(now, s, a)
-	case a == DoClose:
+	if a == DoClose {
+		s, d := c.attend(now, s)
+		if d.Effect == Quiet {
+			return c.again(now, s, a)
+		}
 		return s, d
-	case s.Warned():
-		s = s.dropClose("")
 	}
+	s = s.dropClose("")
 	if a == DoStop && s.Value != Opening && s.Value != Closing {
 		return s, Decision{Effect: Quiet}
 	}
