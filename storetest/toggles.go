@@ -30,6 +30,7 @@ func (h *house) arrives(t *testing.T, door int, value string, at time.Time, chan
 	t.Helper()
 	e := h.event(1, at.Unix())
 	e.DoorID, e.State.Value, e.Cause, e.ReceivedAt, e.Reason = h.doors[door].ID, value, "unknown", at, ""
+	e.State.Source, e.State.SensorLost = "sensor", false
 	if change != nil {
 		change(&e)
 	}
@@ -48,10 +49,13 @@ func toggleLines(t *testing.T, h *house) {
 	h.arrives(t, 0, "opening", epoch, by(taken.ID))
 	h.arrives(t, 0, "open", epoch.Add(time.Second), by(taken.ID))
 	h.arrives(t, 1, "closed", epoch.Add(2*time.Second), nil)
-	h.arrives(t, 1, "closed", epoch.Add(4*time.Second), func(e *lintel.DoorEvent) { e.Reason, e.CommandID = "did_not_move", sent.ID })
+	h.arrives(t, 0, "closed", epoch.Add(4*time.Second), func(e *lintel.DoorEvent) { e.Reason, e.CommandID = "did_not_move", sent.ID })
+	h.arrives(t, 0, "closed", epoch.Add(5*time.Second), func(e *lintel.DoorEvent) { e.State.Source = "inferred" })
+	h.arrives(t, 0, "closed", epoch.Add(6*time.Second), func(e *lintel.DoorEvent) { e.State.SensorLost = true })
 	ada := lintel.Person{ID: h.owner.ID, Email: h.owner.Email, GivenName: "Ada", FamilyName: "King"}
 	first, second := h.doors[0], h.doors[1]
 	equal(t, h.toggles(t, nil), []store.Toggle{
+		{DoorID: first.ID, DoorName: first.Name, Value: "open", At: epoch.Add(4 * time.Second), Person: ada},
 		{DoorID: first.ID, DoorName: first.Name, Value: "closed", At: epoch.Add(3 * time.Second), Person: ada},
 		{DoorID: second.ID, DoorName: second.Name, Value: "closed", At: epoch.Add(2 * time.Second), Succeeded: true},
 		{DoorID: first.ID, DoorName: first.Name, Value: "open", At: epoch.Add(time.Second), Succeeded: true, Person: ada},

@@ -16,6 +16,7 @@ var applied = map[string]string{
 	"00003_drivers.sql":             "0f3aac2e7375830e88f8f9aaa894de5d01a366b4917ab68fd868a21c311a6ea9",
 	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
 	"00005_enrolment.sql":           "a600176ac5e1485befb9313e30af31cb82fae624d86790d0ce3f8defc4d21f78",
+	"00006_history.sql":             "aa68d31e71fffd1ac28f3b6102aaa8bd22d9a28ce8664d2b56454efb6afca083",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {

@@ -22,6 +22,7 @@ var applied = map[string]string{
 	"00003_drivers.sql":             "80eb78aa5065e75b7c8d4d7020272d1c148471116265cf8e6576f0dcf4d1789b",
 	"00004_failures.sql":            "b50008f266036270e891569fb2143c663fa1e7179c2e7ed37460560675a64aae",
 	"00005_enrolment.sql":           "8b94af8481a049217a34b7d739ea11b8027a162691f73b0fdfd854367e8210c2",
+	"00006_history.sql":             "aa68d31e71fffd1ac28f3b6102aaa8bd22d9a28ce8664d2b56454efb6afca083",
 }
 
 func TestAppliedMigrationsAreNotEdited(t *testing.T) {
