@@ -39,6 +39,10 @@ type Authenticator interface {
 type Rules struct {
 	Publish   []string // full topics; one that ends in /# is all below it
 	Subscribe []string // filters, exactly
+
+	// Mark is kept with the connection for whoever asks for it with Live, such as a
+	// digest of the secret that was shown. It is no rule.
+	Mark string
 }
 
 // Foreign reports whether the rules are not those of the controller protocol.
@@ -187,6 +191,17 @@ func (b *Broker) End(controller lintel.ID) bool {
 		c.Reset()
 	}
 	return c != nil
+}
+
+// Live returns the mark of the live connection of an identity; false for none.
+func (b *Broker) Live(controller lintel.ID) (mark string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.newest[controller]
+	if c == nil {
+		return "", false
+	}
+	return c.Rules.Mark, true
 }
 
 // present returns the address of the live connection of an identity, empty for none.

@@ -70,11 +70,15 @@ func (s *Service) Rotate(ctx context.Context, controller lintel.ID) (string, err
 	if err != nil {
 		return "", err
 	}
-	if _, err := s.store.DropTicketsFor(ctx, claimKind, subject{controller, device.OwnerID}.text()); err != nil {
+	codes := subject{controller, device.OwnerID}.text()
+	if _, err := s.store.DropTicketsFor(ctx, claimKind, codes); err != nil {
 		return "", err
 	}
 	made := secret.New(secret.ControllerSecret)
 	if err := s.store.SetControllerSecret(ctx, controller, secret.Hash(made)); err != nil {
+		return "", err
+	}
+	if _, err := s.store.DropTicketsFor(ctx, claimKind, codes); err != nil { // made in between
 		return "", err
 	}
 	return made, s.note(ctx, controller, lintel.ControllerRotated)

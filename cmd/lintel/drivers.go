@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"lintel"
@@ -50,9 +49,6 @@ func driverNamed(name string) (driver.Driver, error) {
 type registry struct {
 	store *store.Store
 
-	mu   sync.Mutex // guards used
-	used map[lintel.ID]string
-
 	// Of outdated alone.
 	revision int64 // of the last change of credentials that was seen
 	recent   map[lintel.ID]time.Time
@@ -61,23 +57,17 @@ type registry struct {
 // newRegistry comes before the first connection.
 func newRegistry(ctx context.Context, s *store.Store) (*registry, error) {
 	revision, err := s.CredentialsRevision(ctx)
-	return &registry{store: s, used: map[lintel.ID]string{}, revision: revision, recent: map[lintel.ID]time.Time{}}, err
-}
-
-// use notes the hash of the secret that a controller has connected with.
-func (r *registry) use(id lintel.ID, hash string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.used[id] = hash
+	return &registry{store: s, revision: revision, recent: map[lintel.ID]time.Time{}}, err
 }
 
 // recentFor is how long a controller is looked at after its credentials were changed. One
 // that showed the old secret just before is announced a little later.
 const recentFor = time.Minute
 
-// outdated returns the controllers that have connected with what is no longer their
-// secret. steady is a clock that never steps.
-func (r *registry) outdated(ctx context.Context, steady time.Time) (found []lintel.ID, err error) {
+// outdated returns the controllers whose live connection has shown what is no longer
+// their secret. live returns the digest of what one has shown; steady is a clock that
+// never steps.
+func (r *registry) outdated(ctx context.Context, steady time.Time, live func(lintel.ID) (string, bool)) (found []lintel.ID, err error) {
 	changed, last, err := r.store.CredentialsChanged(ctx, r.revision)
 	if err != nil {
 		return nil, err
@@ -87,21 +77,17 @@ func (r *registry) outdated(ctx context.Context, steady time.Time) (found []lint
 		r.recent[id] = steady
 	}
 	for id, at := range r.recent {
-		if steady.Sub(at) > recentFor {
-			delete(r.recent, id)
-			continue
-		}
 		hash, _, _, hashErr := r.store.ControllerSecretHash(ctx, id)
 		gone := lintel.CodeOf(hashErr) == lintel.CodeNotFound
 		if hashErr != nil && !gone {
 			err = hashErr // and it is looked at again
 			continue
 		}
-		r.mu.Lock()
-		used := r.used[id]
-		r.mu.Unlock()
-		if used != "" && (gone || hash != used) {
+		if shown, ok := live(id); ok && (gone || hash != shown) {
 			found = append(found, id)
+		}
+		if steady.Sub(at) > recentFor {
+			delete(r.recent, id)
 		}
 	}
 	return found, err
@@ -120,16 +106,14 @@ func (r *registry) AuthenticateController(ctx context.Context, id lintel.ID, giv
 		return broker.Rules{}, false, err
 	}
 	if name == "" {
-		r.use(id, hash)
-		return broker.Rules{}, true, nil
+		return broker.Rules{Mark: hash}, true, nil
 	}
 	kind, chosen, err := readDriver(name, settings)
 	if err != nil || chosen.Upstream { // one that stays at the owner's broker has no business here
 		return broker.Rules{}, false, err
 	}
-	r.use(id, hash)
 	topics := kind.Topics(chosen)
-	return broker.Rules{Publish: topics.Publish, Subscribe: topics.Subscribe}, true, nil
+	return broker.Rules{Publish: topics.Publish, Subscribe: topics.Subscribe, Mark: hash}, true, nil
 }
 
 // Device implements bridge.Devices.

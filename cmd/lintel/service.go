@@ -248,7 +248,7 @@ func (s *service) expunge(ctx context.Context) {
 // endOutdated ends connections of controllers whose credentials were changed beside the
 // service.
 func (s *service) endOutdated(ctx context.Context) {
-	outdated, err := s.registry.outdated(ctx, s.clocks.steady())
+	outdated, err := s.registry.outdated(ctx, s.clocks.steady(), s.broker.Live)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("changed credentials cannot be looked up", "error", err)
 	}
