@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"lintel/controller"
 	"lintel/door"
@@ -19,6 +20,7 @@ type Hardware struct {
 	watched watched
 	failed  chan error    // why an output could not be made inactive
 	closing chan struct{} // closed by Close, before any line is released
+	hanging atomic.Int32  // outputs that do not answer
 	log     *slog.Logger
 
 	mu     sync.Mutex // guards what follows, and every output
@@ -35,7 +37,7 @@ func Open(c Config, lines Lines, log *slog.Logger) (*Hardware, error) {
 	}
 	var faults []error
 	for _, d := range c.Doors { // outputs first: they are what can do harm
-		out, err := openOutputs(d, lines)
+		out, err := openOutputs(d, lines, &h.hanging)
 		h.doors[d.Number] = out
 		faults = append(faults, err)
 	}

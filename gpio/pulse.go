@@ -3,6 +3,7 @@ package gpio
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"lintel/door"
@@ -26,18 +27,19 @@ const gap = 100 * time.Millisecond
 
 // openOutputs takes a door's outputs, and goes on after a fault: each that is taken is
 // inactive from then on. What it returns can be released, also beside an error.
-func openOutputs(d Door, lines Lines) (*outputs, error) {
+func openOutputs(d Door, lines Lines, hanging *atomic.Int32) (*outputs, error) {
 	out := &outputs{contacts: map[door.Effect]Output{}, length: d.Pulse}
 	var faults []error
 	for _, o := range d.outputs() {
 		if o.line == nil {
 			continue
 		}
-		output, err := lines.Output(*o.line)
+		taken, err := lines.Output(*o.line)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("door %d, %s: %w", d.Number, o.name, err))
 			continue
 		}
+		output := &bounded{Output: taken, hanging: hanging}
 		switch o.name {
 		case "light":
 			out.alarm.light = output
@@ -121,11 +123,11 @@ func (d *outputs) rest() error {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	faults := []error{d.alarm.rest()}
+	var faults []error
 	for _, contact := range d.contacts {
 		faults = append(faults, contact.Set(false))
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, d.alarm.rest())...)
 }
 
 func (d *outputs) release() error {

@@ -31,9 +31,10 @@ type watched struct {
 	late  *time.Timer // the present look's end, if it does not complete before
 }
 
-// Alive reports whether the sensors are watched. While they are not, a controller knows
-// nothing of its doors, and only a new start may help.
-func (h *Hardware) Alive() bool { return !h.watched.blind.Load() }
+// Alive reports whether the sensors are watched and every output answers. While they are
+// not, a controller knows nothing of its doors, or cannot end what it began, and only a
+// new start may help.
+func (h *Hardware) Alive() bool { return !h.watched.blind.Load() && h.hanging.Load() == 0 }
 
 // watch looks at the sensors, and hears their edges, until the hardware is closed.
 func (h *Hardware) watch() {
