@@ -47,3 +47,17 @@ func TestCapabilitiesAreNamed(t *testing.T) {
 		t.Errorf("%d drivers", len(all))
 	}
 }
+
+// TestADriverAndANameAreEnough: where there is one account, and the device is to take the
+// topics that are printed.
+func TestADriverAndANameAreEnough(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t)
+	v := parsed[vendor](t, lintel(t, "controller", "add", "--data", h.Data, "--json", "--driver", "ratgdo", "--name", "Main"))
+	if !strings.Contains(v.Setup, v.Secret) || !strings.Contains(v.Setup, "deviceName:       main") {
+		t.Errorf("it printed %s", v.Setup)
+	}
+	refused(t, invocation{args: []string{"controller", "add", "--data", h.Data, "--driver", "ratgdo", "--name", "Main", "--upstream"}})
+	h.addUser("second@house.example")
+	refused(t, invocation{args: []string{"controller", "add", "--data", h.Data, "--driver", "ratgdo", "--name", "Main"}})
+}

@@ -55,17 +55,16 @@ door. Drivers: ` + driverNames() + `;
 "lintel controller drivers" says what each can do.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&user, "user", "", "E-mail address of the owner.")
+	cmd.Flags().StringVar(&user, "user", "", "E-mail address of the owner; may be left out where there is one account only.")
 	cmd.Flags().StringVar(&name, "name", "", "Name of the controller, as messages show it.")
 	cmd.Flags().StringArrayVar(&doors, "door", []string{"Garage door"}, "Name of a door; repeat it for more, numbered in this order.")
 	cmd.Flags().IntVar(&count, "count", 1, "Enrol this many, with a number behind the name.")
 	cmd.Flags().BoolVar(&claim, "claim", false, "Print a one-time code for \"lintel agent --claim\" instead of credentials.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line.")
-	_ = cmd.MarkFlagRequired("user")
 	hardware.flags(cmd)
 	_ = cmd.MarkFlagRequired("name")
 	return withStore(cmd, func(ctx context.Context, s *store.Store, _ []string) error {
-		person, err := s.PersonByEmail(ctx, user)
+		person, err := soleOwner(ctx, s, user)
 		if err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func enrolFleet(cmd *cobra.Command, o simOptions, file string) (made []credentia
 		return nil, fmt.Errorf("the controllers need --credentials, or the service's database to be enrolled in: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	owner, err := fleetOwner(cmd.Context(), s, o.user)
+	owner, err := soleOwner(cmd.Context(), s, o.user)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,8 @@ func enrolFleet(cmd *cobra.Command, o simOptions, file string) (made []credentia
 	return made, nil
 }
 
-func fleetOwner(ctx context.Context, s *store.Store, email string) (lintel.Person, error) {
+// soleOwner finds an account, or where none is named the only one that there is.
+func soleOwner(ctx context.Context, s *store.Store, email string) (lintel.Person, error) {
 	if email != "" {
 		return s.PersonByEmail(ctx, email)
 	}

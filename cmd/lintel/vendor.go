@@ -31,7 +31,7 @@ type vendorOptions struct {
 
 func (o *vendorOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.driver, "driver", "", "Firmware of the hardware: "+driverNames()+".")
-	cmd.Flags().StringVar(&o.base, "base", "", "With --driver: the device's base topic or name, as its own page has it.")
+	cmd.Flags().StringVar(&o.base, "base", "", "With --driver: the device's base topic or name, as its own page has it; made of --name where it is left out.")
 	cmd.Flags().StringVar(&o.entity, "entity", "", "With --driver esphome: the cover's object id.")
 	cmd.Flags().DurationVar(&o.travel, "travel", 20*time.Second, "With --driver: longest time that the door takes to move, 1s to 2m.")
 	cmd.Flags().BoolVar(&o.sensor, "sensor", false, "With --driver tasmota, shelly or shelly1: a reed sensor at the closed end is wired. With opengarage: a plain opener with one button, not Security+.")
@@ -77,6 +77,9 @@ func enrolVendor(cmd *cobra.Command, s *store.Store, owner lintel.ID, name strin
 	kind, err := driverNamed(o.driver)
 	if err != nil {
 		return err
+	}
+	if o.base == "" && !o.upstream {
+		o.base = slug(name) // the printed settings say so: the device has no topics yet
 	}
 	chosen := driver.Settings{Base: o.base, Entity: o.entity, Travel: o.travel, Sensor: o.sensor, Sole: o.sole, Upstream: o.upstream}
 	switch {
@@ -158,4 +161,14 @@ Lintel reads, and nobody but Lintel what it writes: whoever can moves the door.
 %s
 %s`, made.ControllerID, made.Doors[0].DoorID, made.Doors[0].Name, rules.String(), setup)
 	return err
+}
+
+// slug makes a topic of a name: its letters and digits of ASCII, in lower case.
+func slug(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
 }
